@@ -1,0 +1,61 @@
+"""Compiled kernels: one decorator with the project's settings, and a word when compiling is slow.
+
+Kernel modules (``_*_kernel.py``) are imported inside the functions that call them, so that
+``import setwise`` neither loads numba nor compiles anything. Compiled code is cached on disk, beside
+the package or in numba's user-wide cache; a first call that must compile for more than a second
+says so through the ``setwise`` logger.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import event
+
+logger = logging.getLogger("setwise")
+
+SLOW_COMPILE_SECONDS = 1.0
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` compiled on its first call: cached, without the GIL, with numpy's division."""
+    compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+class _SlowCompileNotice(event.Listener):  # type: ignore[misc]
+    """Says once that kernels are being compiled, when one of ours has taken over a second."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._depth = 0
+        self.said = False
+
+    def on_start(self, started: event.Event) -> None:
+        self._depth += 1
+        ours = started.data["dispatcher"].py_func.__module__.startswith("setwise")
+        if self._depth == 1 and ours and not self.said:
+            self._timer = threading.Timer(SLOW_COMPILE_SECONDS, self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, ended: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _say(self) -> None:
+        self.said = True
+        logger.warning(
+            "setwise is compiling its kernels for this machine; this happens once, "
+            "later runs load them from disk"
+        )
+
+
+slow_compile_notice = _SlowCompileNotice()
+event.register("numba:compile", slow_compile_notice)

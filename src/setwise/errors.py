@@ -1,0 +1,67 @@
+"""What can go wrong, as one small tree.
+
+    SetwiseError
+    ├── DataError (also a ValueError)      the data cannot be used as it is
+    │   ├── FormatError                    a file cannot be read; names the file and the line
+    │   └── LabelMismatch                  labels do not fit the label space, or each other
+    ├── DatasetNotFound (also a LookupError)
+    ├── DownloadError (also an OSError)    a data set could not be fetched
+    └── MissingDependency (also an ImportError)
+
+Each message says what was expected, what came, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+
+
+class SetwiseError(Exception):
+    """Base of every error that setwise raises on purpose."""
+
+
+class DataError(SetwiseError, ValueError):
+    """Data that cannot be used as it is."""
+
+
+class FormatError(DataError):
+    """A file that cannot be read: where, what is wrong, and what would help.
+
+    >>> str(FormatError("songs.arff", "5 values, 7 declared", line=12, remedy="add the other two"))
+    'songs.arff, line 12: 5 values, 7 declared; add the other two'
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        *,
+        line: int | None = None,
+        remedy: str = "",
+    ) -> None:
+        self.path, self.problem, self.line, self.remedy = fspath(path), problem, line, remedy
+        place = f"{self.path}, line {line}" if line is not None else self.path
+        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_format_error, (self.path, self.problem, self.line, self.remedy)
+
+
+def _rebuild_format_error(path: str, problem: str, line: int | None, remedy: str) -> FormatError:
+    return FormatError(path, problem, line=line, remedy=remedy)
+
+
+class LabelMismatch(DataError):
+    """Labels that do not fit the label space, or two label matrices that do not fit each other."""
+
+
+class DatasetNotFound(SetwiseError, LookupError):
+    """A data set that is neither bundled, nor in ``$SETWISE_DATA``, nor on OpenML."""
+
+
+class DownloadError(SetwiseError, OSError):
+    """A data set that exists but could not be fetched, or arrived damaged."""
+
+
+class MissingDependency(SetwiseError, ImportError):
+    """An optional package that this call needs."""

@@ -1,9 +1,9 @@
 """Compiled kernels: one decorator with the project's settings, and a word when compiling is slow.
 
 Kernel modules (``_*_kernel.py``) are imported inside the functions that call them, so that
-``import setwise`` neither loads numba nor compiles anything. Compiled code is cached on disk, beside
-the package or in numba's user-wide cache; a first call that must compile for more than a second
-says so through the ``setwise`` logger.
+``import setwise`` neither loads numba nor compiles anything. Compiled code is cached on disk,
+beside the package or in numba's user-wide cache; a first call that must compile for more than a
+second says so through the ``setwise`` logger.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ a canonical CSR array ``Y`` (n, L) of int8 ones, with sorted columns and no stor
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
+from setwise.data.sparse_rows import canonical_csr, repeated_entries, row_of_entry
 from setwise.errors import LabelMismatch
 
 Label = Hashable  # a string, or an integer where the source has no names
@@ -46,8 +47,7 @@ class LabelSpace:
         self.names: tuple[Label, ...] = tuple(_plain(name) for name in names)
         self._columns = {name: column for column, name in enumerate(self.names)}
         if len(self._columns) < len(self.names):
-            seen: set[Label] = set()
-            twice = next(name for name in self.names if name in seen or seen.add(name))
+            twice = first_repeated(self.names)
             raise LabelMismatch(
                 f"label names must differ, but {twice!r} occurs twice; rename one of the two"
             )
@@ -155,16 +155,14 @@ class LabelSpace:
         except KeyError as missing:
             raise self._unknown(missing.args[0]) from None
         ones = np.ones(len(indices), dtype=np.int8)
-        Y = sparse.csr_array((ones, indices, indptr), shape=(len(rows), len(self)))
-        Y.sort_indices()
-        repeated = np.flatnonzero((Y.indices[1:] == Y.indices[:-1]) & _same_row(Y))
+        repeated = repeated_entries(indices, indptr)
         if len(repeated):
-            row = int(np.searchsorted(Y.indptr, repeated[0], side="right")) - 1
             raise LabelMismatch(
-                f"row {row} lists label {self.names[Y.indices[repeated[0]]]!r} twice; if this is "
-                "a 0/1 matrix, pass it as a numpy array"
+                f"row {row_of_entry(indptr, repeated[0])} lists label "
+                f"{self.names[indices[repeated[0]]]!r} twice; if this is a 0/1 matrix, "
+                "pass it as a numpy array"
             )
-        return _with_small_indices(Y)
+        return canonical_csr(sparse.csr_array((ones, indices, indptr), (len(rows), len(self))))
 
     def _unknown(self, name: object) -> LabelMismatch:
         return LabelMismatch(
@@ -200,7 +198,7 @@ def distinct_sets(Y: Any) -> DistinctSets:
     array([2, 1])
     """
     Y = as_binary_csr(Y)
-    n, L = Y.shape
+    L = Y.shape[1]
     for seed in range(64):
         random = np.random.default_rng(seed)
         label_hash = random.integers(0, 2**64, size=L, dtype=np.uint64, endpoint=False)
@@ -221,7 +219,7 @@ def distinct_sets(Y: Any) -> DistinctSets:
 def rows_equal(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
     """Whether each row of ``A`` is the same label set as that row of ``B``: bool (n,)."""
     sizes = np.diff(A.indptr)
-    equal = sizes == np.diff(B.indptr)
+    equal: np.ndarray = sizes == np.diff(B.indptr)
     # Compare the entries of equally long rows only: there the two index arrays line up.
     in_equal = np.repeat(equal, sizes)
     in_equal_B = np.repeat(equal, np.diff(B.indptr))
@@ -261,14 +259,13 @@ def binary_csr(matrix: Any) -> sparse.csr_array:
         indptr = np.concatenate([[0], np.cumsum(nonzero.sum(axis=1))])
     wrong = np.flatnonzero(values != 1)
     if len(wrong):
-        row = int(np.searchsorted(indptr, wrong[0], side="right")) - 1
+        row = row_of_entry(indptr, wrong[0])
         raise LabelMismatch(
             f"labels are 0 or 1, but row {row}, column {indices[wrong[0]]} holds "
             f"{values[wrong[0]]!r}; pass label sets, or a matrix of 0 and 1"
         )
     ones = np.ones(len(indices), dtype=np.int8)
-    Y = sparse.csr_array((ones, indices, indptr), shape=matrix.shape)
-    return _with_small_indices(Y)
+    return canonical_csr(sparse.csr_array((ones, indices, indptr), shape=matrix.shape))
 
 
 def _is_canonical(matrix: Any) -> bool:
@@ -279,19 +276,6 @@ def _is_canonical(matrix: Any) -> bool:
         and matrix.has_canonical_format
         and bool((matrix.data == 1).all())
     )
-
-
-def _with_small_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """The same array with 32-bit indices where they suffice: many solvers take no others."""
-    if Y.nnz < 2**31 and Y.indices.dtype != np.int32:
-        Y.indices, Y.indptr = Y.indices.astype(np.int32), Y.indptr.astype(np.int32)
-    return Y
-
-
-def _same_row(Y: sparse.csr_array) -> np.ndarray:
-    """For each pair of neighbouring stored entries, whether they stand in one row."""
-    row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    return row[1:] == row[:-1]
 
 
 def _is_matrix(Y: Any) -> bool:
@@ -324,11 +308,15 @@ def _labels_of(row: Any, separator: str, number: int) -> list[Label]:
 
 def _plain(name: Any) -> Label:
     """A numpy scalar as the Python value it stands for; every other name as it is."""
-    return name.item() if isinstance(name, np.generic) else name
+    plain: Label = name.item() if isinstance(name, np.generic) else name
+    return plain
 
 
-def column_names(names: Sequence[Label] | None, count: int, prefix: str) -> tuple[str, ...]:
-    """``names`` as strings, or ``prefix0``, ``prefix1``, ... where there are none."""
-    if names is None:
-        return tuple(f"{prefix}{column}" for column in range(count))
-    return tuple(map(str, names))
+def first_repeated(names: Iterable[Label]) -> Label | None:
+    """The first name that stood there before, or None where all differ."""
+    seen: set[Label] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

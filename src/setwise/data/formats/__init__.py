@@ -1,0 +1,1 @@
+"""Readers and writers: ARFF, svmlight, CSV and Parquet, plain or compressed."""

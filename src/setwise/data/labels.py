@@ -55,9 +55,9 @@ class LabelSpace:
     @classmethod
     def infer(cls, Y: Any, *, separator: str = ",") -> LabelSpace:
         """The label space of ``Y``: its column names, its column numbers, or its sorted labels."""
-        if _is_matrix(Y):
+        if is_matrix(Y):
             return cls(range(Y.shape[1]))
-        if _is_frame(Y):
+        if is_frame(Y):
             return cls(nw.from_native(Y, eager_only=True).columns)
         found = set(chain.from_iterable(_rows_of_labels(Y, separator)))
         return cls(sorted(found, key=lambda name: (type(name).__name__, name)))
@@ -99,9 +99,9 @@ class LabelSpace:
         separator : str
             What stands between the labels of a string.
         """
-        if _is_frame(Y):
+        if is_frame(Y):
             return self._encode_frame(Y)
-        if _is_matrix(Y):
+        if is_matrix(Y):
             if Y.shape[1] != len(self):
                 raise LabelMismatch(
                     f"Y has {Y.shape[1]} columns but there are {len(self)} labels; "
@@ -231,7 +231,7 @@ def rows_equal(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
 
 def as_binary_csr(Y: Any) -> sparse.csr_array:
     """Label sets of any kind as a canonical 0/1 CSR array; labels of lists are sorted by name."""
-    if _is_matrix(Y):
+    if is_matrix(Y):
         return binary_csr(Y)
     return LabelSpace.infer(Y).encode(Y)
 
@@ -278,11 +278,13 @@ def _is_canonical(matrix: Any) -> bool:
     )
 
 
-def _is_matrix(Y: Any) -> bool:
+def is_matrix(Y: Any) -> bool:
+    """Whether ``Y`` is an array or a sparse matrix, not a sequence of label sets."""
     return sparse.issparse(Y) or (isinstance(Y, np.ndarray) and Y.dtype != object)
 
 
-def _is_frame(Y: Any) -> bool:
+def is_frame(Y: Any) -> bool:
+    """Whether ``Y`` is a DataFrame of some library."""
     return isinstance(nw.from_native(Y, pass_through=True), nw.DataFrame)
 
 
@@ -293,7 +295,24 @@ def _rows_of_labels(Y: Any, separator: str) -> list[list[Label]]:
             f"expected one label set a row (an array, a DataFrame or a list of sets), got "
             f"{type(Y).__name__}; wrap a single set in a list"
         )
-    return [_labels_of(row, separator, number) for number, row in enumerate(Y)]
+    rows = list(Y)
+    if _looks_like_a_matrix(rows):
+        raise LabelMismatch(
+            "lists of 0 and 1, all of one length, may be a 0/1 matrix or label sets; "
+            "pass np.array(Y) for a matrix, or tuples for sets of the labels 0 and 1"
+        )
+    return [_labels_of(row, separator, number) for number, row in enumerate(rows)]
+
+
+def _looks_like_a_matrix(rows: list[Any]) -> bool:
+    """Whether the rows are lists of 0 and 1, all of one length over one."""
+    first = rows[0] if rows else None
+    return (
+        isinstance(first, list)
+        and len(first) > 1
+        and all(isinstance(row, list) and len(row) == len(first) for row in rows)
+        and all(isinstance(cell, int) and cell in (0, 1) for row in rows for cell in row)
+    )
 
 
 def _labels_of(row: Any, separator: str, number: int) -> list[Label]:

@@ -9,7 +9,10 @@
 from setwise import metrics
 from setwise.data import (
     Dataset,
+    IterativeHoldout,
+    IterativeKFold,
     LabelSpace,
+    holdout,
     list_datasets,
     load_dataset,
     read,
@@ -21,8 +24,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "IterativeHoldout",
+    "IterativeKFold",
     "LabelSpace",
     "__version__",
+    "holdout",
     "list_datasets",
     "load_dataset",
     "metrics",

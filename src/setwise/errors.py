@@ -13,6 +13,7 @@ Each message says what was expected, what came, and what to do about it.
 
 from __future__ import annotations
 
+from functools import partial
 from os import PathLike, fspath
 
 
@@ -27,6 +28,8 @@ class DataError(SetwiseError, ValueError):
 class FormatError(DataError):
     """A file that cannot be read: where, what is wrong, and what would help.
 
+    ``unit`` is what ``line`` counts: lines, or rows where a file has no lines.
+
     >>> str(FormatError("songs.arff", "5 values, 7 declared", line=12, remedy="add the other two"))
     'songs.arff, line 12: 5 values, 7 declared; add the other two'
     """
@@ -38,17 +41,16 @@ class FormatError(DataError):
         *,
         line: int | None = None,
         remedy: str = "",
+        unit: str = "line",
     ) -> None:
-        self.path, self.problem, self.line, self.remedy = fspath(path), problem, line, remedy
-        place = f"{self.path}, line {line}" if line is not None else self.path
+        self.path, self.problem, self.line = fspath(path), problem, line
+        self.remedy, self.unit = remedy, unit
+        place = f"{self.path}, {unit} {line}" if line is not None else self.path
         super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_format_error, (self.path, self.problem, self.line, self.remedy)
-
-
-def _rebuild_format_error(path: str, problem: str, line: int | None, remedy: str) -> FormatError:
-    return FormatError(path, problem, line=line, remedy=remedy)
+        rebuild = partial(FormatError, line=self.line, remedy=self.remedy, unit=self.unit)
+        return rebuild, (self.path, self.problem)
 
 
 class LabelMismatch(DataError):

@@ -10,14 +10,15 @@ from __future__ import annotations
 import csv
 import io
 from importlib import import_module
-from itertools import chain
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from setwise.data.formats.bad_rows import BadRows
 from setwise.data.formats.files import StrPath, read_utf8
 from setwise.data.formats.spelling import MISSING_WORDS
+from setwise.data.labels import first_repeated
 from setwise.errors import FormatError
 
 _OPTIONS: dict[str, dict[str, Any]] = {  # read every field as the text it is
@@ -29,58 +30,64 @@ _DELIMITER = {"pandas": "sep", "polars": "separator"}
 
 def read_csv_frame(
     path: StrPath, bad_rows: BadRows, delimiter: str | None, backend: str, encoding: str
-) -> nw.DataFrame[Any]:
-    """All columns of a CSV file, with a header line, plain or compressed."""
-    contents = read_utf8(path, encoding)
-    delimiter = delimiter or _guess_delimiter(contents)
-    contents = _without_bad_rows(path, contents, delimiter, bad_rows)
+) -> tuple[nw.DataFrame[Any], np.ndarray]:
+    """All columns of a CSV file with a header line, and the line at which each row begins."""
+    text = read_utf8(path, encoding).decode()
+    delimiter = delimiter or _guess_delimiter(text)
+    text, lines = _without_ragged_rows(path, text, delimiter, bad_rows)
     options = _OPTIONS[backend] | {_DELIMITER[backend]: delimiter}
-    native = import_module(backend).read_csv(io.BytesIO(contents), **options)
+    native = import_module(backend).read_csv(io.BytesIO(text.encode()), **options)
     frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
     frame = frame.with_columns(nw.all().fill_null(""))
-    return frame.with_columns(*map(_numbers_if_all_are, frame.iter_columns()))
+    return frame.with_columns(*map(_numbers_if_all_are, frame.iter_columns())), lines
 
 
-def _guess_delimiter(contents: bytes) -> str:
+def _guess_delimiter(text: str) -> str:
     """The most frequent of comma, semicolon and tab in the first line."""
-    first = contents.split(b"\n", 1)[0].decode()
-    return max(",;\t", key=first.count)
+    return max(",;\t", key=text.split("\n", 1)[0].count)
 
 
-def _without_bad_rows(path: StrPath, contents: bytes, delimiter: str, bad_rows: BadRows) -> bytes:
-    """The text without its ragged rows; dataframe libraries would fill or cut them silently."""
-    text = contents.decode()
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    lines = text.splitlines(keepends=True) if bad_rows.skips else []
+def _without_ragged_rows(
+    path: StrPath, text: str, delimiter: str, bad_rows: BadRows
+) -> tuple[str, np.ndarray]:
+    """The text without its ragged rows, and the line at which each other row begins.
+
+    Dataframe libraries would fill short rows and cut long ones without a word.
+    """
+    lines = list(io.StringIO(text, newline=""))
     kept: list[str] = []
-    before = 0
+    starts: list[int] = []
+    previous_limit = csv.field_size_limit(2**31 - 1)  # a field may be a long text
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         header = next(reader)
         _check_header(path, header)
-        for row in chain([header], reader):
-            start, before = before, reader.line_num
-            is_blank_single = not row and len(header) == 1
-            if len(row) == len(header) or is_blank_single:
-                kept += lines[start:before]
+        kept += lines[: reader.line_num]
+        start = reader.line_num
+        for row in reader:
+            if len(row) == len(header) or (not row and len(header) == 1):
+                kept += lines[start : reader.line_num]
+                starts.append(start + 1)
             else:
                 problem = f"{len(row)} values where the header names {len(header)} columns"
                 bad_rows.report(start + 1, problem, "complete the row")
+            start = reader.line_num
     except csv.Error as error:
         raise FormatError(
             path, f"not CSV ({error})", line=reader.line_num, remedy="quote fields correctly"
         ) from None
-    if before == 1:
+    finally:
+        csv.field_size_limit(previous_limit)
+    if not starts:
         raise FormatError(path, "no rows after the header", remedy="is the file complete?")
-    return "".join(kept).encode() if bad_rows.skips else contents
+    return "".join(kept), np.array(starts)
 
 
 def _check_header(path: StrPath, header: list[str]) -> None:
-    seen: set[str] = set()
-    for name in header:
-        if name in seen or not name.strip():
-            what = f"column {name!r} occurs twice" if name.strip() else "a column has no name"
-            raise FormatError(path, what, line=1, remedy="the first line names each column once")
-        seen.add(name)
+    twice = first_repeated(header)
+    if twice is not None or not all(name.strip() for name in header):
+        what = f"column {twice!r} occurs twice" if twice else "a column has no name"
+        raise FormatError(path, what, line=1, remedy="the first line names each column once")
 
 
 def _numbers_if_all_are(column: nw.Series[Any]) -> nw.Series[Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import io
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,12 +46,10 @@ def write_csv(
     columns = [*features.values(), *labels.values()]
     if {len(column) for column in columns} != {Y.shape[0]}:
         raise DataError(f"X has other rows than Y, which has {Y.shape[0]}; pass the same rows")
-    with write_atomically(path) as stream, io.TextIOWrapper(stream, "utf-8", newline="") as text:
-        writer = csv.writer(text, lineterminator="\n")
+    with write_atomically(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
         writer.writerow([*features, *labels])
         writer.writerows(zip(*columns, strict=True))
-        text.flush()
-        text.detach()
 
 
 def _feature_columns(X: Any, names: Iterable[str] | None) -> dict[str, list[Any]]:
@@ -64,10 +62,9 @@ def _feature_columns(X: Any, names: Iterable[str] | None) -> dict[str, list[Any]
         return {str(name): list(X)}
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     wanted = list(names) if names is not None else [f"x{i}" for i in range(dense.shape[1])]
-    columns = {str(n): _plain_values(dense[:, i].tolist()) for i, n in enumerate(wanted)}
-    if len(columns) != dense.shape[1]:
-        raise DataError(f"{dense.shape[1]} features but {len(columns)} different names")
-    return columns
+    if len(set(wanted)) != dense.shape[1]:
+        raise DataError(f"{dense.shape[1]} features but {len(set(wanted))} different names")
+    return {str(n): _plain_values(dense[:, i].tolist()) for i, n in enumerate(wanted)}
 
 
 def _plain_values(values: list[Any]) -> list[Any]:

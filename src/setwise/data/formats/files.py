@@ -67,7 +67,7 @@ def read_utf8(path: StrPath, encoding: str = "utf-8") -> bytes:
     Refuses, with a sentence, an empty file, a binary file, and text in another encoding.
     """
     contents = read_bytes(path)
-    if not contents.strip():
+    if not contents.strip(b"\r\n"):
         raise FormatError(path, "the file is empty", remedy="check that it was written completely")
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
         contents = _transcode(path, contents, encoding)

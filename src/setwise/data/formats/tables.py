@@ -42,18 +42,21 @@ def read_table(
     """The data set in a CSV or Parquet file, its features as a DataFrame."""
     backend = _backend(backend)
     if is_parquet:
+        bad_rows.unit = "row"
         frame = _read_parquet(path, backend)
+        lines = np.arange(1, len(frame) + 1)
     else:
-        frame = read_csv_frame(path, bad_rows, delimiter, backend, encoding)
+        frame, lines = read_csv_frame(path, bad_rows, delimiter, backend, encoding)
     columns = _label_columns(path, frame.columns, labels)
-    _check_finite(path, frame, is_parquet)
+    frame = _without_bad_cells(frame, lines, columns, bad_rows)
     if isinstance(columns, str):
         sets = [_label_set(row, label_separator) for row in frame[columns].to_list()]
         space = LabelSpace.infer(sets)
         names, Y = tuple(map(str, space.names)), space.encode(sets)
         columns = [columns]
     else:
-        names, Y = tuple(columns), _binary_columns(path, frame, columns, is_parquet)
+        names, Y = tuple(columns), np.column_stack([_as_floats(frame[name]) for name in columns])
+        Y = Y.astype(np.int8)
     X = frame.drop(columns)
     return Dataset(
         name=Path(path).name.split(".")[0],
@@ -93,17 +96,34 @@ def _read_parquet(path: StrPath, backend: str) -> nw.DataFrame[Any]:
     return nw.from_native(native, eager_only=True)
 
 
-def _check_finite(path: StrPath, frame: nw.DataFrame[Any], is_parquet: bool) -> None:
+def _without_bad_cells(
+    frame: nw.DataFrame[Any], lines: np.ndarray, labels: str | list[str], bad_rows: BadRows
+) -> nw.DataFrame[Any]:
+    """The rows whose features are finite and whose 0/1 labels are 0 or 1; reports the others."""
+    keep = np.ones(len(frame), dtype=bool)
     for column in frame.iter_columns():
-        if column.dtype.is_float():
-            rows = np.flatnonzero(np.isinf(column.to_numpy().astype(float)))
-            if len(rows):
-                raise FormatError(
-                    path,
-                    f"column {column.name!r} holds infinity in row {rows[0] + 1}",
-                    line=None if is_parquet else int(rows[0]) + 2,
-                    remedy="leave the field empty for a missing value",
-                )
+        if isinstance(labels, list) and column.name in labels:
+            values = _as_floats(column)
+            wrong = (values != 0) & (values != 1)
+            sentence = f"label {column.name!r} is {{!r}}; it must be 0 or 1"
+        elif column.dtype.is_float():
+            wrong = np.isinf(_as_floats(column))
+            sentence = f"column {column.name!r} holds {{!r}}; leave a missing value empty"
+        else:
+            continue
+        cells = column.to_list() if wrong.any() else []
+        for row in np.flatnonzero(wrong & keep).tolist():
+            bad_rows.report(int(lines[row]), sentence.format(cells[row]))
+            keep[row] = False
+    return frame if keep.all() else frame.filter(keep.tolist())
+
+
+def _as_floats(column: nw.Series[Any]) -> np.ndarray:
+    """A column's numbers, NaN where it has none."""
+    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+        return np.full(len(column), np.nan)
+    values: np.ndarray = column.cast(nw.Float64).to_numpy()
+    return values
 
 
 def _label_columns(path: StrPath, columns: list[str], labels: LabelsArgument) -> str | list[str]:
@@ -132,31 +152,10 @@ def _label_columns(path: StrPath, columns: list[str], labels: LabelsArgument) ->
 
 
 def _label_set(cell: Any, separator: str) -> list[str]:
-    if cell is None or cell != cell:  # a missing cell: no labels
-        return []
+    """The labels of a cell: a string of names, a list of them, or nothing."""
     if isinstance(cell, str):
         return [label for part in cell.split(separator) if (label := part.strip())]
-    return [str(label) for label in cell] if isinstance(cell, Iterable) else [str(cell)]
-
-
-def _binary_columns(
-    path: StrPath, frame: nw.DataFrame[Any], columns: list[str], is_parquet: bool
-) -> np.ndarray:
-    """The 0/1 label columns as an array (n, L)."""
-    Y = np.empty((len(frame), len(columns)), dtype=np.int8)
-    for position, name in enumerate(columns):
-        column = frame[name]
-        is_binary = column.is_in([0, 1]) if column.dtype.is_numeric() else None
-        if is_binary is None and column.dtype == nw.Boolean:
-            is_binary = ~column.is_null()
-        wrong = np.flatnonzero(~is_binary.to_numpy()) if is_binary is not None else [0]
-        if len(wrong):
-            raise FormatError(
-                path,
-                f"label {name!r} is {column[int(wrong[0])]!r} in row {wrong[0] + 1}; "
-                "it must be 0 or 1",
-                line=None if is_parquet else int(wrong[0]) + 2,
-                remedy="correct it, or pass labels= without this column",
-            )
-        Y[:, position] = column.to_numpy()
-    return Y
+    if isinstance(cell, Iterable):
+        return [str(label) for label in cell]
+    is_missing = cell is None or cell != cell
+    return [] if is_missing else [str(cell)]

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from setwise.data.formats.token_streams import read_token_streams
+from setwise.errors import FormatError
+
+
+def save(path, **changes):
+    words = np.array(["apple", "pear"], dtype=object)
+    labels = np.array(["fruit", "tree"], dtype=object)
+    part = {"widx": [1, 1, 2], "wdidx": [1, 1, 2], "cidx": [1, 2, 2], "cdidx": [1, 1, 2]}
+    contents = {"traindata": part | changes, "testdata": part, "wlabels": words, "clabels": labels}
+    savemat(path, contents)
+    return path
+
+
+def test_tokens_become_counts(tmp_path):
+    ds = read_token_streams(save(tmp_path / "x.mat"))
+    np.testing.assert_array_equal(ds.X_train.toarray(), [[2, 0], [0, 1]])
+    np.testing.assert_array_equal(ds.Y_test.toarray(), [[1, 1], [0, 1]])
+    assert ds.feature_names == ("apple", "pear")
+    assert ds.label_names == ("fruit", "tree")
+
+
+def test_ids_out_of_range_get_a_sentence(tmp_path):
+    with pytest.raises(FormatError, match="widx must lie between 1 and 2"):
+        read_token_streams(save(tmp_path / "x.mat", widx=[1, 1, 3]))
+    with pytest.raises(FormatError, match="cidx must lie between 1 and 2"):
+        read_token_streams(save(tmp_path / "x.mat", cidx=[0, 1, 2]))
+
+
+def test_another_matlab_file_or_none_gets_a_sentence(tmp_path, write):
+    savemat(tmp_path / "y.mat", {"x": 1})
+    with pytest.raises(FormatError, match="must hold traindata"):
+        read_token_streams(tmp_path / "y.mat")
+    with pytest.raises(FormatError, match="not a MATLAB file"):
+        read_token_streams(write("z.mat", b"no matlab at all" * 20))

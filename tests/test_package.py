@@ -1,0 +1,91 @@
+"""Promises about the package as a whole."""
+
+import importlib
+import pickle
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setwise as sw
+from setwise import errors
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_importing_compiles_nothing_and_loads_nothing_heavy():
+    code = "import sys, setwise; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    heavy = {"numba", "sklearn", "lightgbm", "pandas", "polars", "matplotlib", "scipy.io"}
+    assert not heavy & set(loaded.split())
+
+
+@pytest.mark.parametrize("module", ["setwise", "setwise.data", "setwise.metrics"])
+def test_all_is_sorted_and_true(module):
+    module = importlib.import_module(module)
+    assert list(module.__all__) == sorted(module.__all__)
+    for name in module.__all__:
+        assert hasattr(module, name), name
+
+
+def test_every_public_function_is_described():
+    for module in ("setwise", "setwise.data", "setwise.metrics"):
+        module = importlib.import_module(module)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                assert thing.__doc__, name
+
+
+def test_papers_md_names_what_exists():
+    rows = re.findall(r"\| `([\w.]+)` \|$", (ROOT / "PAPERS.md").read_text(), re.MULTILINE)
+    assert len(rows) > 20
+    for row in rows:
+        module, _, name = row.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), name)), row
+
+
+def test_every_measure_is_in_papers_md_or_generic():
+    named = (ROOT / "PAPERS.md").read_text()
+    generic = {  # of no paper in particular, or a helper of those named
+        "BrierDecomposition",
+        "Counts",
+        "ReliabilityTable",
+        "expected_calibration_error",
+        "mean_average_precision",
+        "ranking_measures",
+        "set_accuracy",
+        "set_measures",
+        "top_n",
+    }
+    missing = {name for name in sw.metrics.__all__ if f"metrics.{name}`" not in named}
+    assert missing == generic
+
+
+def test_the_readme_has_the_two_commands_and_ci_runs_the_second():
+    readme = (ROOT / "README.md").read_text()
+    assert "pip install . && setwise demo" in readme
+    commands = re.findall(r"^pip install .*pytest$", readme, re.MULTILINE)
+    assert commands == ['pip install ".[test]" && python -m pytest']
+    assert "grep -E '^pip install .*pytest$' README.md" in (ROOT / ".ci/run").read_text()
+
+
+def test_every_module_can_be_imported_and_has_a_docstring():
+    for module in pkgutil.walk_packages(sw.__path__, "setwise."):
+        if module.name != "setwise.__main__":
+            assert importlib.import_module(module.name).__doc__, module.name
+
+
+def test_errors_are_of_the_families_that_users_catch():
+    assert issubclass(errors.FormatError, ValueError)
+    assert issubclass(errors.DatasetNotFound, LookupError)
+    assert issubclass(errors.MissingDependency, ImportError)
+    error = errors.FormatError("a.csv", "bad", line=3, remedy="mend it", unit="row")
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) == "a.csv, row 3: bad; mend it"
+    assert copy.line == 3

@@ -10,6 +10,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is timed: a first call may have to compile. CI tries the same examples each time, so that
+# a change never fails for another one's luck; everywhere else the examples are new.
+settings.register_profile("setwise", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("setwise")
 
 HAS_DATA = bool(os.environ.get("SETWISE_DATA"))
 
@@ -18,14 +24,19 @@ def pytest_collection_modifyitems(items):
     if not HAS_DATA:
         skip = pytest.mark.skip(reason="$SETWISE_DATA is unset: no data sets to test with")
         for item in items:
-            if "data" in item.keywords:
+            if item.get_closest_marker("data"):
                 item.add_marker(skip)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if HAS_DATA and report.skipped and "data" in item.keywords and not hasattr(report, "wasxfail"):
+    if (
+        HAS_DATA
+        and report.skipped
+        and item.get_closest_marker("data")
+        and not hasattr(report, "wasxfail")
+    ):
         report.outcome = "failed"
         report.longrepr = (
             f"a data test was skipped although $SETWISE_DATA is set: {report.longrepr}"

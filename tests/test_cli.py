@@ -45,6 +45,13 @@ def test_datasets_lists_what_is_there(run, monkeypatch, write, tmp_path):
     assert facts["debtags"]["n_labels"] == 507
 
 
+def test_a_narrow_terminal_still_shows_every_number(run, monkeypatch):
+    monkeypatch.delenv("SETWISE_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("datasets")
+    assert re.search(r"debtags +23,666 +7,149 +507 +3.63 +7,164 +17,856 / 5,810", out)
+
+
 def test_datasets_measures_some_in_full(run):
     code, out, _ = run("datasets", "debtags")
     assert code == 0

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import numba
 import numpy as np
 
 from setwise import compiling
@@ -51,6 +52,14 @@ def test_kernels_are_cached_on_disk(tmp_path):
         for _ in range(2)
     ]
     assert hits == ["0", "1"]
+
+
+def test_where_nothing_can_be_cached_kernels_still_compile(monkeypatch):
+    def refuse(dispatcher):
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", refuse)
+    assert compiling.kernel(_divide)(3.0, 2.0) == 1.5
 
 
 def test_division_is_numpys():

@@ -1,6 +1,7 @@
 """Promises about the package as a whole."""
 
 import importlib
+import os
 import pickle
 import pkgutil
 import re
@@ -87,3 +88,19 @@ def test_errors_are_of_the_families_that_users_catch():
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "a.csv, row 3: bad; mend it"
     assert copy.line == 3
+
+
+def test_without_the_public_data_all_other_tests_still_run():
+    """A folder of tests that is named ``data`` is not what the mark ``data`` means."""
+    environment = {name: os.environ[name] for name in os.environ if name != "SETWISE_DATA"}
+    ran = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"),
+            *("tests/data/test_balance.py", "tests/data/test_statistics.py"),
+        ],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+    )
+    assert re.search(r"\d+ passed, 2 skipped", ran.stdout), ran.stdout + ran.stderr

@@ -6,6 +6,9 @@
 3.63
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from setwise import metrics
 from setwise.data import (
     Dataset,
@@ -20,9 +23,16 @@ from setwise.data import (
     write_svmlight,
 )
 
+if TYPE_CHECKING:
+    from setwise.models import BinaryRelevance, list_models, load
+
 __version__ = "0.1.0"
 
+# Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
+_IN_MODELS = ("BinaryRelevance", "list_models", "load")
+
 __all__ = [
+    "BinaryRelevance",
     "Dataset",
     "IterativeHoldout",
     "IterativeKFold",
@@ -30,9 +40,21 @@ __all__ = [
     "__version__",
     "holdout",
     "list_datasets",
+    "list_models",
+    "load",
     "load_dataset",
     "metrics",
     "read",
     "write_csv",
     "write_svmlight",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _IN_MODELS:
+        return getattr(import_module("setwise.models"), name)
+    raise AttributeError(f"module 'setwise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

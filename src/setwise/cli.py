@@ -45,6 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     datasets.add_argument("--json", action="store_true", help="print JSON instead of a table")
     datasets.set_defaults(run=_datasets)
 
+    bench = commands.add_parser("bench", help="run experiments and print their tables")
+    actions = bench.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions.add_parser("list", help="list the experiments").set_defaults(run=_bench_list)
+    bench_run = actions.add_parser("run", help="run one experiment")
+    bench_run.add_argument("name", metavar="NAME", help="as `setwise bench list` shows it")
+    bench_run.add_argument("--json", metavar="FILE", help="write the results there as well")
+    bench_run.set_defaults(run=_bench_run)
+
     warmup = commands.add_parser("warmup", help="compile all kernels now, so that no call waits")
     warmup.set_defaults(run=_warmup)
     return parser
@@ -71,6 +79,18 @@ def _datasets(options: argparse.Namespace) -> None:
 
     show = measure if options.names else list_known
     show(Console(), options.names, data_home=options.data, as_json=options.json)
+
+
+def _bench_list(options: argparse.Namespace) -> None:
+    from setwise.commands.bench import list_entries
+
+    list_entries(Console())
+
+
+def _bench_run(options: argparse.Namespace) -> None:
+    from setwise.commands.bench import run_entry
+
+    run_entry(Console(), options.name, options.json)
 
 
 def _warmup(options: argparse.Namespace) -> None:

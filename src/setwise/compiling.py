@@ -23,7 +23,32 @@ SLOW_COMPILE_SECONDS = 1.0
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` compiled on its first call: cached, without the GIL, with numpy's division."""
-    compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Callable[..., Any]
+    try:
+        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # no folder to cache in can be written to: compile in each process
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+# Fused multiply-adds, and no care for NaN, infinity or the sign of zero: what lets loops over
+# lanes vectorise without changing the order of any sum.
+LANE_MATH = frozenset({"contract", "nsz", "nnan", "ninf"})
+
+
+def lane_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``kernel`` for arithmetic on many lanes at once; its numbers must be finite."""
+    compiled: Callable[..., Any] = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath=set(LANE_MATH)
+    )(function)
+    return compiled
+
+
+def lane_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for the inner loops of lane kernels: always inlined, lest they stay scalar."""
+    compiled: Callable[..., Any] = numba.njit(
+        nogil=True, error_model="numpy", fastmath=set(LANE_MATH), forceinline=True
+    )(function)
     return compiled
 
 

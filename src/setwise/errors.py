@@ -6,6 +6,8 @@
     │   └── LabelMismatch                  labels do not fit the label space, or each other
     ├── DatasetNotFound (also a LookupError)
     ├── DownloadError (also an OSError)    a data set could not be fetched
+    ├── StorageError (also a ValueError)   a model cannot be written, or must not be read
+    ├── NotConverged (a UserWarning)       a solver stopped at its cap; says what to try
     └── MissingDependency (also an ImportError)
 
 Each message says what was expected, what came, and what to do about it.
@@ -43,6 +45,7 @@ class FormatError(DataError):
         remedy: str = "",
         unit: str = "line",
     ) -> None:
+        problem = _shortened(problem)
         self.path, self.problem, self.line = fspath(path), problem, line
         self.remedy, self.unit = remedy, unit
         place = f"{self.path}, {unit} {line}" if line is not None else self.path
@@ -51,6 +54,11 @@ class FormatError(DataError):
     def __reduce__(self) -> tuple[object, ...]:
         rebuild = partial(FormatError, line=self.line, remedy=self.remedy, unit=self.unit)
         return rebuild, (self.path, self.problem)
+
+
+def _shortened(problem: str) -> str:
+    """The sentence without its middle, where a file's own words make it too long to read."""
+    return problem if len(problem) <= 400 else f"{problem[:250]} [...] {problem[-120:]}"
 
 
 class LabelMismatch(DataError):
@@ -67,3 +75,11 @@ class DownloadError(SetwiseError, OSError):
 
 class MissingDependency(SetwiseError, ImportError):
     """An optional package that this call needs."""
+
+
+class StorageError(SetwiseError, ValueError):
+    """A model that cannot be written safely, or a file that must not be read."""
+
+
+class NotConverged(UserWarning):
+    """A solver stopped at its iteration cap; the message says what to try."""

@@ -180,3 +180,28 @@ def test_rows_equal_compares_rows(matrix, random):
     np.testing.assert_array_equal(
         rows_equal(binary_csr(matrix), binary_csr(other)), (matrix == other).all(axis=1)
     )
+
+
+def test_frames_without_names_of_their_own():
+    np.testing.assert_array_equal(as_binary_csr(pd.DataFrame(MATRIX)).toarray(), MATRIX)
+    mirrored = pd.DataFrame(MATRIX[:, ::-1], columns=[2, 1, 0])
+    np.testing.assert_array_equal(LabelSpace(range(3)).encode(mirrored).toarray(), MATRIX)
+
+
+def test_arrays_of_strings_are_label_sets_and_tables_of_objects_are_matrices():
+    np.testing.assert_array_equal(
+        SPACE.encode(np.array(["urban,beach", "", "sunset"])).toarray(), MATRIX
+    )
+    np.testing.assert_array_equal(SPACE.encode(MATRIX.astype(object)).toarray(), MATRIX)
+
+
+def test_one_dimension_is_too_few():
+    for refuse in (SPACE.encode, LabelSpace.infer, as_binary_csr):
+        with pytest.raises(LabelMismatch, match="two dimensions"):
+            refuse(np.array([1, 0, 1]))
+
+
+def test_wide_indices_become_narrow():
+    Y = sparse.csr_array(MATRIX.astype(np.int8))
+    Y.indices, Y.indptr = Y.indices.astype(np.int64), Y.indptr.astype(np.int64)
+    assert binary_csr(Y).indices.dtype == np.int32

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +34,8 @@ class StandIn(ThreadingHTTPServer):
         base = f"http://127.0.0.1:{self.server_port}"
         if path.startswith("/api/v1/json/data/list/data_name/birds/"):
             versions = [{"did": 4, "version": 1}, {"did": 5, "version": 2}]
+            if self.damage == "shape":
+                return 200, b'{"data": []}'
             return 200, json.dumps({"data": {"dataset": versions}}).encode()
         if path == "/api/v1/json/data/5":
             facts = {
@@ -97,6 +101,7 @@ def test_an_unknown_name_is_not_found(server):
         ("short", "broke off after"),
         ("one", "not a multi-label data set"),
         ("url", "insecure address"),
+        ("shape", r"does not answer as OpenML does .*; check \$SETWISE_OPENML"),
     ],
 )
 def test_what_arrives_damaged_is_refused_and_not_cached(server, damage, sentence):
@@ -116,4 +121,19 @@ def test_a_server_in_trouble_is_told_from_a_missing_name(server):
 def test_a_server_that_cannot_be_reached_is_no_crash(server, monkeypatch):
     monkeypatch.setenv("SETWISE_OPENML", "http://127.0.0.1:9")
     with pytest.raises(DatasetNotFound, match="could not be reached"):
+        sw.load_dataset("birds")
+
+
+@pytest.mark.parametrize("address", ["no address", "http://127.0.0.1:port"])
+def test_an_address_that_is_none_is_no_crash(monkeypatch, address):
+    monkeypatch.setenv("SETWISE_OPENML", address)
+    with pytest.raises(DatasetNotFound, match="could not be reached"):
+        sw.load_dataset("birds")
+
+
+def test_a_damaged_cache_says_what_to_delete(server):
+    sw.load_dataset("birds")
+    cache = Path(os.environ["SETWISE_CACHE"], "openml", "birds")
+    (cache / "labels.json").write_text("{")
+    with pytest.raises(DownloadError, match="the cache of birds is damaged .*; delete .*birds and"):
         sw.load_dataset("birds")

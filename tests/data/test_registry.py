@@ -1,3 +1,4 @@
+import gzip
 import re
 
 import numpy as np
@@ -150,3 +151,53 @@ def test_an_empty_folder_gets_a_sentence(tmp_path):
     (tmp_path / "void").mkdir()
     with pytest.raises(DataError, match="no file here that setwise knows"):
         sw.load_dataset("void", data_home=tmp_path)
+
+
+def test_parts_may_be_packed_differently_and_use_different_columns(write, tmp_path):
+    write("mine/mine-train.svm", "0 1:1\n2 2:1\n")
+    write("mine/mine-test.svm.gz", gzip.compress(b"0,1 3:1\n"))
+    mine = sw.load_dataset("mine", data_home=tmp_path)
+    assert mine.Y_train.shape == (2, 3)
+    assert mine.Y_test.shape == (1, 3)
+    assert mine.X_train.shape[1] == mine.X_test.shape[1] == 3
+
+
+def test_packed_text_with_and_without_its_other_parts(write, tmp_path):
+    write("talk/labels.txt", "joy\nfear\n")
+    write("talk/train.tsv.gz", gzip.compress(b"hello\t1\n"))
+    talk = sw.load_dataset("talk", data_home=tmp_path)
+    assert (talk.X_train, talk.X_test, talk.X_val) == (["hello"], None, None)
+    write("talk/dev.tsv", "hi\t0\n")
+    assert sw.load_dataset("talk", data_home=tmp_path).X_val == ["hi"]
+
+
+def test_several_files_that_could_be_meant_are_refused(write, tmp_path):
+    text = "@relation 'r: -C 1'\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,1\n"
+    write("two/one.arff", text)
+    write("two/other.arff", text)
+    with pytest.raises(DataError, match=r"one\.arff or other\.arff\?"):
+        sw.load_dataset("two", data_home=tmp_path)
+
+
+def test_names_and_groups_must_be_as_many_as_rows(write, tmp_path):
+    write("mine/mine-train.svm", "0 1:1\n1 2:1\n")
+    write("mine/sources-train.txt", "only one\n")
+    with pytest.raises(DataError, match="groups_train has 1 rows but Y_train has 2"):
+        sw.load_dataset("mine", data_home=tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_not_an_empty_one(tmp_path):
+    with pytest.raises(DataError, match="is not a folder"):
+        sw.list_datasets(tmp_path / "none")
+
+
+def test_data_sets_can_be_compared_and_kept_in_sets():
+    debtags = sw.load_dataset("debtags")
+    assert debtags == debtags
+    assert len({debtags, debtags}) == 1
+
+
+@pytest.mark.data
+def test_a_split_is_a_number():
+    with pytest.raises(DataError, match="splits 0 to 4, got split='0'"):
+        sw.load_dataset("yahoo_arts", split="0")

@@ -3,6 +3,7 @@ import pytest
 
 import setwise as sw
 from setwise.data.statistics import statistics
+from setwise.errors import DataError
 
 
 def test_hand_worked_statistics_of_two_parts():
@@ -48,3 +49,15 @@ def test_table_4_of_rubin_et_al(name, published):
         f"{facts.unique_set_proportion:.4f}".lstrip("0"),
     )
     assert measured == published
+
+
+def test_nothing_has_no_statistics():
+    for shape in ((0, 3), (2, 0)):
+        with pytest.raises(DataError, match=f"{shape[0]} rows of {shape[1]} labels"):
+            statistics([np.ones((shape[0], 2))], [np.zeros(shape)])
+
+
+def test_an_array_of_texts_has_no_features_to_count():
+    facts = statistics([np.array(["one", "two"], dtype=object)], [np.eye(2)])
+    assert facts.n_features is None
+    assert facts.feature_sparsity is None

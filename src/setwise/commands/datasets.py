@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from setwise.data.registry import DATA_VARIABLE, KNOWN, list_datasets, load_dataset
+
+_WIDE = 110  # columns of text: a narrower terminal shows numbers only, all of them
 
 _STATISTICS = {
     "n_rows": "rows",
@@ -40,13 +43,20 @@ def list_known(
     if as_json:
         console.print_json(json.dumps(facts))
         return
-    table = Table(title="Data sets on this machine", title_justify="left")
+    table = Table(
+        title="Data sets on this machine",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     table.add_column("name", style="bold", no_wrap=True)
-    table.add_column("what", overflow="ellipsis", no_wrap=True)
+    is_wide = console.width >= _WIDE
+    if is_wide:
+        table.add_column("what", overflow="ellipsis", no_wrap=True)
     for column in ("rows", "features", "labels", "per row", "sets", "train / test"):
         table.add_column(column, justify="right", no_wrap=True)
     for name in here:
-        table.add_row(name, *_line(name))
+        table.add_row(name, *_line(name)[0 if is_wide else 1 :])
     console.print(table)
     console.print(
         f"setwise datasets NAME measures one in full; ${DATA_VARIABLE} is the folder to look in.",

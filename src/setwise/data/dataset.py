@@ -13,7 +13,7 @@ from setwise.data.statistics import Statistics, statistics
 from setwise.errors import DataError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Features and label sets, split as published.
 
@@ -43,12 +43,14 @@ class Dataset:
 
     def __post_init__(self) -> None:
         for part in ("train", "test", "val"):
-            X, Y = getattr(self, f"X_{part}"), getattr(self, f"Y_{part}")
-            if X is not None and n_rows(X) != Y.shape[0]:
-                raise DataError(
-                    f"{self.name}: {part} has {n_rows(X)} rows of features but {Y.shape[0]} of "
-                    "labels; pass the same rows"
-                )
+            Y = getattr(self, f"Y_{part}")
+            for what in ("X", "groups", "row_names"):
+                given = getattr(self, f"{what}_{part}", None)
+                if given is not None and Y is not None and n_rows(given) != Y.shape[0]:
+                    raise DataError(
+                        f"{self.name}: {what}_{part} has {n_rows(given)} rows but Y_{part} has "
+                        f"{Y.shape[0]}; pass the same rows"
+                    )
             if Y is not None and Y.shape[1] != len(self.label_names):
                 raise DataError(
                     f"{self.name}: {part} has {Y.shape[1]} label columns but there are "
@@ -77,10 +79,6 @@ class Dataset:
             [getattr(self, f"X_{part}") for part in parts],
             [getattr(self, f"Y_{part}") for part in parts],
         )
-
-    def renamed(self, name: str, description: str = "") -> Dataset:
-        """The same data under another name."""
-        return replace(self, name=name, description=description or self.description)
 
 
 def n_rows(X: Any) -> int:

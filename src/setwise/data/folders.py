@@ -21,7 +21,7 @@ from scipy import sparse
 
 from setwise.data.dataset import Dataset, joined
 from setwise.data.formats.bad_rows import BadRows
-from setwise.data.formats.files import read_lines
+from setwise.data.formats.files import bare_suffix, read_lines
 from setwise.data.formats.label_columns import LabelsArgument
 from setwise.data.formats.read import read
 from setwise.data.formats.tagged_text import read_tagged_text
@@ -45,11 +45,18 @@ def load_folder(
     loaders: list[tuple[str, Callable[[Path], Dataset]]] = [
         (f"{folder.name}-train.arff*", _load_arff_pair),
         (f"{folder.name}-train.svm*", _load_svmlight_pair),
-        ("train.tsv", _load_tagged_text),
+        ("train.tsv*", _load_tagged_text),
         ("*.arff*", lambda lone: read(lone, labels)),
     ]
     for pattern, load in loaders:
         found = sorted(folder.glob(pattern))
+        if len(found) > 1:
+            raise FormatError(
+                folder,
+                f"{found[0].name} or {found[1].name}? Only one file can be {pattern}",
+                remedy=f"keep one, name two parts {folder.name}-train and {folder.name}-test, "
+                "or use setwise.read",
+            )
         if found:
             return replace(load(found[0]), name=folder.name)
     raise FormatError(
@@ -60,8 +67,8 @@ def load_folder(
 
 
 def _one_of_several(folder: Path, files: list[Path], split: int) -> Dataset:
-    if not 0 <= split < len(files):
-        raise DataError(f"{folder.name} has splits 0 to {len(files) - 1}, got split={split}")
+    if not isinstance(split, int | np.integer) or not 0 <= split < len(files):
+        raise DataError(f"{folder.name} has splits 0 to {len(files) - 1}, got split={split!r}")
     return replace(read_token_streams(files[split]), name=folder.name)
 
 
@@ -85,33 +92,51 @@ def _load_svmlight_pair(train_file: Path) -> Dataset:
                 row_names_train=tuple(read_lines(names)) if names else None,
                 groups_train=np.array(read_lines(groups)) if groups else None,
             )
-    width = max(part.X_train.shape[1] for part in parts.values())
-    wide = {part: replace(d, X_train=_widened(d.X_train, width)) for part, d in parts.items()}
-    return joined(wide["train"], wide["test"]) if "test" in wide else wide["train"]
+    return _as_wide_as_each_other(parts["train"], parts.get("test"))
 
 
 def _load_tagged_text(train_file: Path) -> Dataset:
-    label_names = read_lines(train_file.with_name("labels.txt"))
-
-    def part(name: str) -> Dataset:
-        file = train_file.with_name(name)
-        return read_tagged_text(file, label_names, BadRows(file))
-
-    dev = part("dev.tsv")
-    both = joined(part("train.tsv"), part("test.tsv"))
-    return replace(both, X_val=dev.X_train, Y_val=dev.Y_train)
+    folder = train_file.parent
+    label_names = read_lines(_beside(folder, "labels.txt") or folder / "labels.txt")
+    dataset = read_tagged_text(train_file, label_names, BadRows(train_file))
+    test_file, dev_file = _beside(folder, "test.tsv"), _beside(folder, "dev.tsv")
+    if test_file is not None:
+        dataset = joined(dataset, read_tagged_text(test_file, label_names, BadRows(test_file)))
+    if dev_file is not None:
+        dev = read_tagged_text(dev_file, label_names, BadRows(dev_file))
+        dataset = replace(dataset, X_val=dev.X_train, Y_val=dev.Y_train)
+    return dataset
 
 
 def _counterpart(train_file: Path) -> Path | None:
     """The test file that belongs to a train file, if there is one."""
-    test_file = train_file.with_name(train_file.name.replace("-train.", "-test.", 1))
-    return test_file if test_file.is_file() else None
+    stem = train_file.name.split("-train.")[0]
+    return _beside(train_file.parent, f"{stem}-test{bare_suffix(train_file)}")
 
 
 def _beside(folder: Path, name: str) -> Path | None:
-    return folder / name if (folder / name).is_file() else None
+    """The file of that name in the folder, plain or compressed, if there is one."""
+    files = (folder / f"{name}{packed}" for packed in ("", ".gz", ".bz2", ".xz"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _as_wide_as_each_other(train: Dataset, test: Dataset | None) -> Dataset:
+    """The two parts as one, with empty columns added: a part need not use the last of them."""
+    if test is None:
+        return train
+    n_features = max(train.X_train.shape[1], test.X_train.shape[1])
+    names = max(train.label_names, test.label_names, key=len)
+    wide = [
+        replace(
+            part,
+            X_train=_widened(part.X_train, n_features),
+            Y_train=_widened(part.Y_train, len(names)),
+            label_names=names,
+        )
+        for part in (train, test)
+    ]
+    return joined(*wide)
 
 
 def _widened(X: sparse.csr_array, width: int) -> sparse.csr_array:
-    """The same matrix with empty columns added: a part need not use the last features."""
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

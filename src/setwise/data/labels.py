@@ -56,6 +56,7 @@ class LabelSpace:
     def infer(cls, Y: Any, *, separator: str = ",") -> LabelSpace:
         """The label space of ``Y``: its column names, its column numbers, or its sorted labels."""
         if is_matrix(Y):
+            _check_two_dimensions(Y)
             return cls(range(Y.shape[1]))
         if is_frame(Y):
             return cls(nw.from_native(Y, eager_only=True).columns)
@@ -102,6 +103,7 @@ class LabelSpace:
         if is_frame(Y):
             return self._encode_frame(Y)
         if is_matrix(Y):
+            _check_two_dimensions(Y)
             if Y.shape[1] != len(self):
                 raise LabelMismatch(
                     f"Y has {Y.shape[1]} columns but there are {len(self)} labels; "
@@ -138,13 +140,16 @@ class LabelSpace:
 
     def _encode_frame(self, frame: Any) -> sparse.csr_array:
         table = nw.from_native(frame, eager_only=True)
-        if set(table.columns) != set(map(str, self.names)):
-            odd = sorted(set(table.columns) ^ set(map(str, self.names)))
+        # Columns may have numbers for names: pandas counts them where none are given.
+        position = {str(name): place for place, name in enumerate(table.columns)}
+        wanted = list(map(str, self.names))
+        if position.keys() != set(wanted):
+            odd = sorted(position.keys() ^ set(wanted))
             raise LabelMismatch(
                 f"the DataFrame's columns are not the {len(self)} labels: {odd[0]!r} is in one "
                 "but not in the other; select the label columns first"
             )
-        return binary_csr(table.select([str(name) for name in self.names]).to_numpy())
+        return binary_csr(table.to_numpy()[:, [position[name] for name in wanted]])
 
     def _encode_sets(self, rows: list[list[Label]]) -> sparse.csr_array:
         sizes = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
@@ -171,7 +176,7 @@ class LabelSpace:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DistinctSets:
     """The different label sets of a matrix: the *support* of set-valued predictions.
 
@@ -238,11 +243,7 @@ def as_binary_csr(Y: Any) -> sparse.csr_array:
 
 def binary_csr(matrix: Any) -> sparse.csr_array:
     """A 0/1 matrix as a canonical CSR array of int8 ones; refuses any other value."""
-    if matrix.ndim != 2:
-        raise LabelMismatch(
-            f"a label matrix has two dimensions (rows, labels), this one has {matrix.ndim}; "
-            "reshape a single label to (n, 1)"
-        )
+    _check_two_dimensions(matrix)
     if sparse.issparse(matrix):
         if _is_canonical(matrix):
             return matrix
@@ -262,10 +263,18 @@ def binary_csr(matrix: Any) -> sparse.csr_array:
         row = row_of_entry(indptr, wrong[0])
         raise LabelMismatch(
             f"labels are 0 or 1, but row {row}, column {indices[wrong[0]]} holds "
-            f"{values[wrong[0]]!r}; pass label sets, or a matrix of 0 and 1"
+            f"{values[wrong[0]]}; pass label sets, or a matrix of 0 and 1"
         )
     ones = np.ones(len(indices), dtype=np.int8)
     return canonical_csr(sparse.csr_array((ones, indices, indptr), shape=matrix.shape))
+
+
+def _check_two_dimensions(matrix: Any) -> None:
+    if matrix.ndim != 2:
+        raise LabelMismatch(
+            f"a label matrix has two dimensions (rows, labels), this one has {matrix.ndim}; "
+            "reshape a single label to (n, 1)"
+        )
 
 
 def _is_canonical(matrix: Any) -> bool:
@@ -273,6 +282,7 @@ def _is_canonical(matrix: Any) -> bool:
     return (
         isinstance(matrix, sparse.csr_array)
         and matrix.dtype == np.int8
+        and matrix.indices.dtype == np.int32
         and matrix.has_canonical_format
         and bool((matrix.data == 1).all())
     )
@@ -280,7 +290,9 @@ def _is_canonical(matrix: Any) -> bool:
 
 def is_matrix(Y: Any) -> bool:
     """Whether ``Y`` is an array or a sparse matrix, not a sequence of label sets."""
-    return sparse.issparse(Y) or (isinstance(Y, np.ndarray) and Y.dtype != object)
+    if not isinstance(Y, np.ndarray):
+        return bool(sparse.issparse(Y))
+    return Y.dtype.kind in "biufc" or (Y.dtype == object and Y.ndim == 2)
 
 
 def is_frame(Y: Any) -> bool:

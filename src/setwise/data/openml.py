@@ -8,6 +8,8 @@ whole or not at all.
 from __future__ import annotations
 
 import hashlib
+import http.client
+import io
 import json
 import os
 import urllib.error
@@ -36,9 +38,15 @@ def load(name: str) -> Dataset:
     folder = _cache_folder() / name
     if not (folder / "data.arff").is_file():
         _fetch(name, folder)
-    facts = json.loads((folder / "labels.json").read_text("utf-8"))
-    dataset = read(folder / "data.arff", labels=facts["labels"])
-    return replace(dataset, name=name, description=f"OpenML data set {facts['id']}")
+    try:
+        facts = json.loads((folder / "labels.json").read_text("utf-8"))
+        labels, number = facts["labels"], facts["id"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DownloadError(
+            f"the cache of {name} is damaged ({error!r}); delete {folder} and try again"
+        ) from error
+    dataset = read(folder / "data.arff", labels=labels)
+    return replace(dataset, name=name, description=f"OpenML data set {number}")
 
 
 def cached_names() -> list[str]:
@@ -51,11 +59,7 @@ def _fetch(name: str, folder: Path) -> None:
     server = os.environ.get(SERVER_VARIABLE, DEFAULT_SERVER).rstrip("/")
     if server.lower() == "off":
         raise NotOnOpenML(f"not asked, because ${SERVER_VARIABLE} is off")
-    quoted = urllib.parse.quote(name)
-    listed = _get_json(f"{server}/api/v1/json/data/list/data_name/{quoted}/status/active")
-    versions = listed["data"]["dataset"]
-    newest = max(versions, key=lambda version: int(version["version"]))
-    facts = _get_json(f"{server}/api/v1/json/data/{newest['did']}")["data_set_description"]
+    facts = _facts(name, server)
     labels = [label.strip() for label in (facts.get("default_target_attribute") or "").split(",")]
     if len(labels) < 2:
         raise DownloadError(
@@ -77,6 +81,21 @@ def _fetch(name: str, folder: Path) -> None:
         stream.write(contents)
 
 
+def _facts(name: str, server: str) -> dict[str, Any]:
+    """What the server says of the newest active version of ``name``."""
+    quoted = urllib.parse.quote(name)
+    listed = _get_json(f"{server}/api/v1/json/data/list/data_name/{quoted}/status/active")
+    try:
+        newest = max(listed["data"]["dataset"], key=lambda version: int(version["version"]))
+        described = _get_json(f"{server}/api/v1/json/data/{newest['did']}")
+        facts: dict[str, Any] = described["data_set_description"]
+        return {"url": facts["url"], "id": facts["id"], **facts}
+    except (LookupError, TypeError) as error:
+        raise DownloadError(
+            f"{server} does not answer as OpenML does ({error!r}); check ${SERVER_VARIABLE}"
+        ) from error
+
+
 def _same_or_secure(url: str, server: str) -> str:
     """The download's address, if it is on the server asked or goes over https."""
     if url.startswith("https://") or url.startswith(f"{server}/"):
@@ -94,7 +113,7 @@ def _get_json(url: str) -> Any:
 def _get(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:
-            contents: bytes = response.read(MAX_BYTES)
+            contents = _read_all(response, url)
             declared = response.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
         if error.code in (404, 412):  # OpenML answers 412 where a search has no result
@@ -102,11 +121,24 @@ def _get(url: str) -> bytes:
         raise DownloadError(
             f"{url} answered {error.code} {error.reason}; try again later"
         ) from error
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+    except http.client.IncompleteRead as error:
+        raise DownloadError(f"{url} broke off ({error}); try again") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        if isinstance(error, DownloadError):
+            raise
         raise NotOnOpenML(f"it could not be reached: {error}") from error
-    if declared is not None and len(contents) != int(declared):
+    if declared is not None and str(len(contents)) != declared.strip():
         raise DownloadError(f"{url} broke off after {len(contents)} of {declared} bytes; try again")
     return contents
+
+
+def _read_all(response: Any, url: str) -> bytes:
+    contents = io.BytesIO()
+    while chunk := response.read(2**20):
+        contents.write(chunk)
+        if contents.tell() > MAX_BYTES:
+            raise DownloadError(f"{url} sends more than {MAX_BYTES / 2**30:g} GiB; it is not kept")
+    return contents.getvalue()
 
 
 def _cache_folder() -> Path:

@@ -105,6 +105,8 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
     """The names that ``load_dataset`` finds on this machine."""
     folders = [_BUNDLED]
     home = _home(data_home)
+    if data_home is not None and not Path(data_home).expanduser().is_dir():
+        raise DataError(f"{data_home} is not a folder; pass the one that holds the data sets")
     if home is not None and home.is_dir():
         folders.append(home)
     names = {path.name for folder in folders for path in folder.iterdir() if path.is_dir()}

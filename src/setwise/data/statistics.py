@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.data.labels import as_binary_csr, distinct_sets
+from setwise.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,15 @@ def statistics(X_parts: Sequence[Any], Y_parts: Sequence[Any]) -> Statistics:
     """
     Y = sparse.csr_array(sparse.vstack([as_binary_csr(part) for part in Y_parts]))
     n, L = Y.shape
+    if not n or not L:
+        raise DataError(f"{n} rows of {L} labels have no statistics; bring at least one of each")
     sizes = np.diff(Y.indptr)
     frequency = np.bincount(Y.indices, minlength=L)
     support = distinct_sets(Y)
     cardinality = float(sizes.mean())
     return Statistics(
         n_rows=n,
-        n_features=X_parts[0].shape[1] if hasattr(X_parts[0], "shape") else None,
+        n_features=X_parts[0].shape[1] if _is_matrix(X_parts[0]) else None,
         n_labels=L,
         cardinality=cardinality,
         density=cardinality / L,
@@ -72,10 +75,15 @@ def statistics(X_parts: Sequence[Any], Y_parts: Sequence[Any]) -> Statistics:
     )
 
 
+def _is_matrix(X: Any) -> bool:
+    """Whether X has rows and columns, as raw text has not."""
+    return len(getattr(X, "shape", ())) == 2
+
+
 def _sparsity(X_parts: Sequence[Any]) -> float | None:
     if all(sparse.issparse(X) for X in X_parts):
         nonzero = sum(X.count_nonzero() for X in X_parts)
-    elif all(isinstance(X, np.ndarray) for X in X_parts):
+    elif all(isinstance(X, np.ndarray) and _is_matrix(X) for X in X_parts):
         nonzero = sum(np.count_nonzero(X) for X in X_parts)
     else:
         return None

@@ -150,3 +150,34 @@ def test_labels_must_be_yes_or_no(write):
 def test_unknown_policy_is_refused(write):
     with pytest.raises(DataError, match='bad_rows must be "error" or "skip"'):
         sw.read(write("r.arff", HEAD + "1,x,0\n"), labels=["c"], bad_rows="drop")
+
+
+def test_quoted_numbers_are_numbers(write):
+    ds = sw.read(write("r.arff", HEAD + "'1.5',x,'0'\n\"-2\",'y',1\n"), labels=["c"])
+    np.testing.assert_array_equal(ds.X_train, [[1.5, 0], [-2, 1]])
+
+
+@pytest.mark.parametrize("cell", ["1\x15", "\x1c1", "１", "1_0"])
+def test_damaged_numbers_are_not_guessed(write, cell):
+    for row in (f"{cell},x,0", f"{{0 {cell}}}"):
+        with pytest.raises(FormatError, match="line 6: attribute 'a' is numeric"):
+            sw.read(write("r.arff", f"{HEAD}{row}\n"), labels=["c"])
+
+
+def test_a_file_of_old_line_ends_is_read(write):
+    ds = sw.read(write("r.arff", (HEAD + "1,x,0\n2,y,1\n").replace("\n", "\r")), labels=["c"])
+    np.testing.assert_array_equal(ds.X_train, [[1, 0], [2, 1]])
+
+
+def test_when_every_row_lacks_a_label_nothing_is_left(write):
+    with pytest.raises(FormatError, match="no row has all its labels"):
+        sw.read(write("r.arff", HEAD + "1,x,?\n"), labels=["c"], bad_rows="skip")
+
+
+def test_a_long_word_does_not_make_a_long_sentence(write):
+    text = HEAD.replace("numeric", "n" * 100_000) + "1,x,0\n"
+    with pytest.raises(
+        FormatError, match=r"is of type 'nnn.* \[\.\.\.\] nnn.*can be read"
+    ) as caught:
+        sw.read(write("r.arff", text), labels=["c"])
+    assert len(str(caught.value)) < 1000

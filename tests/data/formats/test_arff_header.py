@@ -91,3 +91,21 @@ def test_unquote(spelt, meant):
 def test_bad_headers_get_a_sentence_with_the_line(text, sentence):
     with pytest.raises(FormatError, match=sentence):
         header(text)
+
+
+def test_comments_may_follow_a_type():
+    parsed = header(
+        "@relation r\n@attribute a numeric % not {nominal}\n@attribute b {x, 'y % z'} % {c}\n"
+        "@attribute c {1,2,}\n@data\n"
+    )
+    assert [attribute.categories for attribute in parsed.attributes] == [
+        None,
+        ("x", "y % z"),
+        ("1", "2"),
+    ]
+
+
+def test_a_long_run_of_blanks_is_read_in_one_pass():
+    # A pattern that backtracks would need 10**11 steps here.
+    parsed = header(f"@relation r\n@attribute a {{x{' ' * 500_000}y, z}}\n@data\n")
+    assert parsed.attributes[0].categories[1] == "z"

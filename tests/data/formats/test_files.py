@@ -89,3 +89,9 @@ def test_suffixes():
     assert files.bare_suffix("a/scene.ARFF.gz") == ".arff"
     assert files.bare_suffix("x.svm.xz") == ".svm"
     assert files.bare_suffix("x") == ""
+
+
+def test_lines_end_where_lines_end_and_nowhere_else(write):
+    path = write("names.txt", "one\u2028still one\r\ntwo\x1cstill two\n\n")
+    assert files.read_lines(path) == ["one\u2028still one", "two\x1cstill two"]
+    assert files.read_lines(write("old.txt", "one\rtwo\r")) == ["one", "two"]

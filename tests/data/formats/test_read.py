@@ -16,7 +16,7 @@ def test_a_format_that_the_name_does_not_tell_can_be_given(write):
 
 
 def test_rows_of_features_and_labels_must_agree():
-    with pytest.raises(DataError, match="train has 2 rows of features but 1 of labels"):
+    with pytest.raises(DataError, match="X_train has 2 rows but Y_train has 1"):
         Dataset("x", np.ones((2, 1)), np.ones((1, 1)), ("a",))
     with pytest.raises(DataError, match="1 label columns but there are 2 label names"):
         Dataset("x", np.ones((1, 1)), np.ones((1, 1)), ("a", "b"))

@@ -194,3 +194,105 @@ def test_what_cannot_be_written_is_refused(tmp_path, arguments, sentence):
     with pytest.raises(DataError, match="X has other rows than Y"):
         sw.write_csv(tmp_path / "x.csv", np.ones((1, 1)), np.ones((2, 2)))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_quotes_and_line_ends_mean_the_same_to_both_libraries(write, backend):
+    ds = sw.read(write("t.csv", 'a,y\nx"y,1\nz"w,0\n'), labels=["y"], backend=backend)
+    assert list(ds.X_train["a"]) == ['x"y', 'z"w']
+    ds = sw.read(write("t.csv", "a,y\rx,1\rz,0\r"), labels=["y"], backend=backend)
+    assert list(ds.X_train["a"]) == ["x", "z"]
+    ds = sw.read(write("t.csv", "aéy\n1é1\n2é0\n"), labels=["y"], backend=backend, delimiter="é")
+    assert list(ds.X_train["a"]) == [1, 2]
+    with pytest.raises(DataError, match=r"delimiter is one character, not a quote, got '\|\|'"):
+        sw.read(write("t.csv", "a||y\n"), labels=["y"], backend=backend, delimiter="||")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_a_number_does_not_depend_on_the_library(write, backend):
+    text = "whole,large,point,arabic,hex,score,y\n+1,123456789012345678,.5,٣,0x1,1_0,1\n"
+    X = sw.read(write("t.csv", text), labels=["y"], backend=backend).X_train
+    assert [X[name][0] for name in X.columns] == [1, 123456789012345678, 0.5, "٣", "0x1", "1_0"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_label_column_is_text_to_the_letter(write, backend):
+    path = write("t.csv", "a,tag\n1,7\n2,\n3,NA\n4,09\n")
+    ds = sw.read(path, labels="tag", backend=backend)
+    assert ds.labels.decode(ds.Y_train) == [("7",), (), ("NA",), ("09",)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_label_twice_in_a_cell_is_a_bad_row(write, backend):
+    path = write("t.csv", "a,tags\n1,x;y\n2,x;x\n")
+    with pytest.raises(FormatError, match="line 3: in column 'tags', label 'x' occurs twice"):
+        sw.read(path, labels="tags", label_separator=";", backend=backend)
+    with pytest.warns(SkippedRows, match="1 row skipped"):
+        ds = sw.read(path, labels="tags", label_separator=";", backend=backend, bad_rows="skip")
+    assert list(ds.X_train["a"]) == [1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_labels_written_as_true_and_false(write, backend):
+    ds = sw.read(write("t.csv", "a,y\n1,True\n2,false\n"), labels=["y"], backend=backend)
+    np.testing.assert_array_equal(ds.Y_train, [[1], [0]])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [(["b", "b"], "'b' is named twice"), (["b", "a"], "all columns are labels; leave some")],
+)
+def test_labels_that_leave_no_table(write, backend, labels, sentence):
+    with pytest.raises(DataError, match=sentence):
+        sw.read(write("t.csv", "a,b\n1,0\n"), labels=labels, backend=backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_parquet_cells_without_a_value(tmp_path, backend):
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({"x": [1.0, 2.0], "number": [3, None], "word": ["sea", None]})
+    frame.write_parquet(path)
+    for column, name in (("number", "3"), ("word", "sea")):
+        ds = sw.read(path, labels=column, backend=backend)
+        assert ds.labels.decode(ds.Y_train) == [(name,), ()]
+    frame.to_pandas().convert_dtypes().to_parquet(path)
+    ds = sw.read(path, labels="word", backend=backend)
+    assert ds.labels.decode(ds.Y_train) == [("sea",), ()]
+    pl.DataFrame({"x": [1.0], "tags": [["sea", None]]}).write_parquet(path)
+    with pytest.raises(FormatError, match="row 1: in column 'tags', a label has no name"):
+        sw.read(path, labels="tags", backend=backend)
+    frame.clear().write_parquet(path)
+    with pytest.raises(FormatError, match="no rows"):
+        sw.read(path, labels="word", backend=backend)
+
+
+def test_text_of_any_kind_comes_back(tmp_path):
+    texts = ["a\rb", "c\r\nd", ' "quoted", ', "", "tab\t", "\u2028"]
+    Y = np.eye(6, 2)
+    for X in (texts, np.array(texts, dtype=object), pd.Series(texts)):
+        sw.write_csv(tmp_path / "t.csv", X, Y)
+        assert list(sw.read(tmp_path / "t.csv", labels=-2).X_train["text"]) == texts
+
+
+def test_booleans_and_missing_values_come_back_as_numbers(tmp_path):
+    X = pd.DataFrame({"yes": [True, False], "n": pd.array([1, None], dtype="Int64")})
+    sw.write_csv(tmp_path / "t.csv", X, np.eye(2))
+    read = sw.read(tmp_path / "t.csv", labels=-2).X_train
+    np.testing.assert_array_equal(read.to_numpy(), [[1, 1], [0, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("X", "arguments", "sentence"),
+    [
+        (["nul\0", "b"], {}, "has a character that no text file holds"),
+        (["half \ud800", "b"], {}, "has a character that no text file holds"),
+        ([[np.inf], [1.0]], {}, "column 'x0' holds infinity"),
+        (["a", "b"], {"feature_names": ["a", "b"]}, "1 features but 2 different names"),
+        ([[1.0], [2.0]], {"label_names": [1, "1"]}, "two labels are written alike"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(tmp_path, X, arguments, sentence):
+    with pytest.raises(DataError, match=sentence):
+        sw.write_csv(tmp_path / "x.csv", X, np.eye(2), **arguments)
+    assert not list(tmp_path.iterdir())

@@ -29,3 +29,15 @@ def test_bad_lines_get_a_sentence_or_are_skipped(write, line, sentence):
     with pytest.raises(FormatError, match=sentence):
         read_tagged_text(path, NAMES, BadRows(path))
     assert read_tagged_text(path, NAMES, BadRows(path, "skip")).X_train == ["good"]
+
+
+def test_a_label_twice_or_beyond_all_numbers_is_a_bad_line(write):
+    for labels, sentence in (("1,1", "label 1 occurs twice"), ("9" * 5000, "is not a number")):
+        path = write("t.tsv", f"text\t{labels}\tid\n")
+        with pytest.raises(FormatError, match=f"line 1: .*{sentence}"):
+            read_tagged_text(path, NAMES, BadRows(path))
+
+
+def test_blank_lines_at_the_end_are_no_rows(write):
+    path = write("t.tsv", "text\t1\tid\r\n\r\n")
+    assert read_tagged_text(path, NAMES, BadRows(path)).X_train == ["text"]

@@ -36,3 +36,18 @@ def test_another_matlab_file_or_none_gets_a_sentence(tmp_path, write):
         read_token_streams(tmp_path / "y.mat")
     with pytest.raises(FormatError, match="not a MATLAB file"):
         read_token_streams(write("z.mat", b"no matlab at all" * 20))
+
+
+def test_a_document_beyond_all_others_does_not_fill_the_memory(tmp_path):
+    with pytest.raises(FormatError, match="wdidx must lie between 1 and 6"):
+        read_token_streams(save(tmp_path / "x.mat", wdidx=[1, 1, 10**12]))
+
+
+def test_damage_that_scipy_stumbles_over_gets_a_sentence(tmp_path):
+    whole = save(tmp_path / "x.mat").read_bytes()
+    for cut in range(130, len(whole), 97):
+        (tmp_path / "cut.mat").write_bytes(whole[:cut])
+        with pytest.raises(FormatError, match="not a MATLAB file"):
+            read_token_streams(tmp_path / "cut.mat")
+    with pytest.raises(FormatError, match="no such file"):
+        read_token_streams(tmp_path / "none.mat")

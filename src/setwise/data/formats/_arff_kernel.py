@@ -7,22 +7,21 @@ nothing behind but its line, a code and a detail; scanning goes on only if asked
 """
 
 from setwise.compiling import kernel
-from setwise.data.formats._number_kernel import parse_decimal, parse_index
+from setwise.data.formats._number_kernel import is_blank, parse_decimal, parse_index
 
 WRONG_LENGTH, OTHER_KIND, BAD_INDEX, INDEX_TOO_LARGE, NO_VALUE, NO_BRACE, OPEN_QUOTE = range(1, 8)
 
 _NEWLINE, _COMMA, _PERCENT, _BACKSLASH = ord("\n"), ord(","), ord("%"), ord("\\")
 _OPEN, _CLOSE = ord("{"), ord("}")
 _SINGLE, _DOUBLE = ord("'"), ord('"')
-_SPACE = ord(" ")
 
 
 @kernel
 def trim(buffer, start, stop):
-    """``start`` and ``stop`` without the white space and control characters at both ends."""
-    while start < stop and buffer[start] <= _SPACE:
+    """``start`` and ``stop`` without the white space at both ends."""
+    while start < stop and is_blank(buffer[start]):
         start += 1
-    while stop > start and buffer[stop - 1] <= _SPACE:
+    while stop > start and is_blank(buffer[stop - 1]):
         stop -= 1
     return start, stop
 
@@ -55,7 +54,7 @@ def item_stop(buffer, start, stop):
             break
         elif after_blank and byte in (_SINGLE, _DOUBLE):
             quote = byte
-        after_blank = byte <= _SPACE
+        after_blank = is_blank(byte)
         at += 1
     return min(at, stop), quote == 0
 
@@ -107,7 +106,7 @@ def scan_sparse_row(
             return OPEN_QUOTE, 0, n, n_odd
         item_start, item_end = trim(buffer, at, end)
         index_end = item_start
-        while index_end < item_end and buffer[index_end] > _SPACE:
+        while index_end < item_end and not is_blank(buffer[index_end]):
             index_end += 1
         index, good = parse_index(buffer, item_start, index_end)
         if not good:

@@ -13,9 +13,16 @@ from setwise.compiling import kernel
 POWERS_OF_TEN = 10.0 ** np.arange(23)
 
 _ZERO, _NINE = ord("0"), ord("9")
+_TAB, _RETURN, _SPACE = ord("\t"), ord("\r"), ord(" ")
 _PLUS, _MINUS, _DOT = ord("+"), ord("-"), ord(".")
 _E_LOWER, _E_UPPER = ord("e"), ord("E")
 _MOST_DIGITS = 2**53
+
+
+@kernel
+def is_blank(byte):
+    """Whether a byte is white space; other control characters are damage, not blanks."""
+    return byte <= _SPACE and (byte == _SPACE or (byte >= _TAB and byte <= _RETURN))
 
 
 @kernel

@@ -6,12 +6,12 @@ Numbers that cannot be read exactly here are returned as byte ranges, for Python
 """
 
 from setwise.compiling import kernel
-from setwise.data.formats._number_kernel import parse_decimal, parse_index
+from setwise.data.formats._number_kernel import is_blank, parse_decimal, parse_index
 
 BLANK_LINE, BAD_LABEL, BAD_FEATURE, BAD_INDEX, INDEX_ZERO = range(1, 6)
 
 _NEWLINE, _RETURN, _COMMA, _COLON = ord("\n"), ord("\r"), ord(","), ord(":")
-_HASH, _SPACE = ord("#"), ord(" ")
+_HASH = ord("#")
 
 
 @kernel
@@ -24,7 +24,7 @@ def line_end(buffer, start):
     has_comment = at < len(buffer) and buffer[at] == _HASH
     while at < len(buffer) and buffer[at] != _NEWLINE:
         at += 1
-    while stop > start and buffer[stop - 1] <= _SPACE:
+    while stop > start and is_blank(buffer[stop - 1]):
         stop -= 1
     return stop, at, has_comment
 
@@ -32,10 +32,10 @@ def line_end(buffer, start):
 @kernel
 def next_word(buffer, start, stop):
     """(start, stop, colon) of the next run of visible bytes; no colon: ``colon`` is ``stop``."""
-    while start < stop and buffer[start] <= _SPACE:
+    while start < stop and is_blank(buffer[start]):
         start += 1
     at, colon = start, stop
-    while at < stop and buffer[at] > _SPACE:
+    while at < stop and not is_blank(buffer[at]):
         if buffer[at] == _COLON:
             colon = at
         at += 1

@@ -90,14 +90,14 @@ def _scan(contents: bytes, header: Header, bad_rows: BadRows) -> _Cells:
     from setwise.data.formats._arff_kernel import scan
     from setwise.data.formats._number_kernel import POWERS_OF_TEN
 
-    body = contents[header.start :]
     width = len(header.attributes)
-    is_sparse = _first_row(body).startswith(b"{")
-    max_rows = body.count(b"\n") + 1
+    is_sparse = _first_row(contents, header.start).startswith(b"{")
+    max_rows = contents.count(b"\n", header.start) + 1
     if is_sparse:
-        max_cells = body.count(b",") + max_rows
+        max_cells = contents.count(b",", header.start) + max_rows
     else:  # a full row has at least a byte a cell, and one row may be half read
-        max_cells = (min(max_rows, len(body) // width + 1) + 1) * width
+        full_rows = (len(contents) - header.start) // width + 1
+        max_cells = (min(max_rows, full_rows) + 1) * width
     # Room for the worst case: what is never written to costs address space, not memory.
     indptr = np.zeros(max_rows + 1, dtype=np.int64)
     written = np.empty(max_cells if is_sparse else 0, dtype=np.int32)
@@ -119,13 +119,12 @@ def _scan(contents: bytes, header: Header, bad_rows: BadRows) -> _Cells:
     return _Cells(header, indptr, columns, values[:n_cells].copy(), lines[:n_rows], odd[:n_odd])
 
 
-def _first_row(body: bytes) -> bytes:
-    """The first line that is neither blank nor a comment."""
-    start = 0
-    while start < len(body):
-        end = body.find(b"\n", start)
-        end = len(body) if end < 0 else end
-        line = body[start:end].strip()
+def _first_row(contents: bytes, start: int) -> bytes:
+    """The first line from ``start`` on that is neither blank nor a comment."""
+    while start < len(contents):
+        end = contents.find(b"\n", start)
+        end = len(contents) if end < 0 else end
+        line = contents[start:end].strip()
         if line and not line.startswith(b"%"):
             return line
         start = end + 1
@@ -191,7 +190,7 @@ def _number_of(text: str, attribute: Attribute) -> float | str:
     if attribute.categories is not None:
         code = attribute.codes.get(unquote(text))
         return code if code is not None else _outside(text, attribute)
-    number = finite_number(text)
+    number = finite_number(unquote(text))
     if number is None:
         return f"attribute {attribute.name!r} is numeric, but its value is {text[:40]!r}"
     return number

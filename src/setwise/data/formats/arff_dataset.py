@@ -29,7 +29,7 @@ def read_arff(
     """The data set in an ARFF file, with the split that a MEKA header may declare."""
     table = read_arff_table(path, bad_rows, encoding)
     attributes = table.header.attributes
-    columns = label_columns(path, table.header, labels)
+    columns = label_columns(path, table.header, labels, encoding)
     table, Y = _take_labels(path, table, columns, bad_rows)
     rest = np.setdiff1d(np.arange(len(attributes)), columns)
     features = [attributes[column] for column in rest]
@@ -46,7 +46,9 @@ def read_arff(
         skipped=tuple(bad_rows.skipped),
     )
     split = training_rows(table.header)
-    return dataset if split is None else _split_at(dataset, split, path)
+    if split is None:
+        return dataset
+    return _split_at(dataset, split, table.lines, path)
 
 
 def _take_labels(
@@ -66,6 +68,8 @@ def _take_labels(
         if not is_bad[row]:
             bad_rows.report(int(table.lines[row]), problem)
         is_bad[row] = True
+    if is_bad.all():
+        raise FormatError(path, "no row has all its labels", remedy="is the file complete?")
     block, table = block[~is_bad], table.without(is_bad)
     if is_present.all():
         return table, binary_csr(block) if sparse.issparse(block) else block.astype(np.int8)
@@ -96,17 +100,23 @@ def _code_of_present(path: StrPath, attribute: Attribute) -> int:
     )
 
 
-def _split_at(dataset: Dataset, split: int, path: StrPath) -> Dataset:
-    """The data set with its first ``split`` rows as train and the others as test."""
-    n = dataset.Y_train.shape[0]
-    if not 0 < split < n:
+def _split_at(dataset: Dataset, split: int, lines: np.ndarray, path: StrPath) -> Dataset:
+    """The data set with the first ``split`` rows of its file as train and the others as test."""
+    in_file = np.sort(np.concatenate([lines, [line for line, _ in dataset.skipped]]))
+    n = len(in_file)
+    # Rows that were skipped count, or else test rows would take their places in train.
+    n_train = int(np.searchsorted(lines, in_file[split])) if 0 < split < n else 0
+    if not 0 < n_train < len(lines):
         raise FormatError(
-            path, f"the relation declares -split {split}, but there are {n} rows", line=1
+            path,
+            f"the relation declares -split {split}, but there are {n} rows",
+            line=1,
+            remedy="correct the number, or remove -split",
         )
     return replace(
         dataset,
-        X_train=dataset.X_train[:split],
-        Y_train=dataset.Y_train[:split],
-        X_test=dataset.X_train[split:],
-        Y_test=dataset.Y_train[split:],
+        X_train=dataset.X_train[:n_train],
+        Y_train=dataset.Y_train[:n_train],
+        X_test=dataset.X_train[n_train:],
+        Y_test=dataset.Y_train[n_train:],
     )

@@ -15,7 +15,7 @@ from setwise.errors import FormatError
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-_CATEGORY = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_CATEGORY = re.compile(rf"\s*((?:{_QUOTED})(?=\s*[,}}])|[^,}}]*)\s*([,}}])")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\\'\"tnr%])")
 _NUMERIC = {"numeric", "real", "integer"}
 _UNESCAPED = {"t": "\t", "n": "\n", "r": "\r"}
@@ -127,10 +127,10 @@ def _parse_attribute(path: StrPath, number: int, text: str) -> Attribute:
             path, f"cannot read {text[:60]!r}", line=number, remedy="write @attribute name type"
         )
     name, kind = unquote(match[1]), match[2].strip()
-    if kind.lower() in _NUMERIC:
+    if kind.partition("%")[0].strip().lower() in _NUMERIC:
         return Attribute(name)
-    if kind.startswith("{") and kind.endswith("}"):
-        categories = tuple(unquote(m[1]) for m in _CATEGORY.finditer(kind[1:-1]) if m[0])
+    categories = _categories(kind)
+    if categories is not None:
         codes = category_codes(categories)
         if not categories or len(codes) < len(categories):
             raise FormatError(
@@ -144,6 +144,20 @@ def _parse_attribute(path: StrPath, number: int, text: str) -> Attribute:
         line=number,
         remedy="save text as CSV, where text columns are kept as text",
     )
+
+
+def _categories(kind: str) -> tuple[str, ...] | None:
+    """The names between braces, or None if ``kind`` is not a list of names and a comment."""
+    names: list[str] = []
+    end = 1 if kind.startswith("{") else 0
+    while end and (match := _CATEGORY.match(kind, end)):
+        names.append(match[1].strip())
+        end = match.end()
+        if match[2] == "}":
+            names = names if names[-1] else names[:-1]  # {a,b,} has two
+            rest = kind[end:].strip()
+            return tuple(map(unquote, names)) if not rest or rest.startswith("%") else None
+    return None
 
 
 def _numbers(categories: tuple[str, ...]) -> list[float] | None:

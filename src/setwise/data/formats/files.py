@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import tempfile
@@ -41,12 +42,12 @@ def read_bytes(path: StrPath) -> bytes:
     with open(path, "rb") as plain:
         magic = plain.read(6)
     opener = next((o for start, o in _OPENERS.items() if magic.startswith(start)), open)
-    contents = bytearray()
+    contents = io.BytesIO()  # hands out its bytes without a second copy
     try:
         with opener(path, "rb") as stream:
             while chunk := stream.read(_CHUNK):
-                contents += chunk
-                if len(contents) > MAX_BYTES:
+                contents.write(chunk)
+                if contents.tell() > MAX_BYTES:
                     raise FormatError(
                         path,
                         f"larger than {MAX_BYTES / 2**30:g} GiB when unpacked",
@@ -58,16 +59,17 @@ def read_bytes(path: StrPath) -> bytes:
         raise FormatError(
             path, f"the archive is truncated or damaged ({error})", remedy="fetch it again"
         ) from error
-    return bytes(contents)
+    return contents.getvalue()
 
 
 def read_utf8(path: StrPath, encoding: str = "utf-8") -> bytes:
-    """The contents of a text file as UTF-8 bytes without a byte-order mark.
+    r"""The contents of a text file as UTF-8 bytes without a byte-order mark; lines end in ``\n``.
 
+    Lines that end in ``\r\n`` are left as they are; a file of ``\r`` alone is converted.
     Refuses, with a sentence, an empty file, a binary file, and text in another encoding.
     """
     contents = read_bytes(path)
-    if not contents.strip(b"\r\n"):
+    if not contents.lstrip(b"\r\n"):
         raise FormatError(path, "the file is empty", remedy="check that it was written completely")
     if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
         contents = _transcode(path, contents, encoding)
@@ -79,12 +81,15 @@ def read_utf8(path: StrPath, encoding: str = "utf-8") -> bytes:
         )
     if not contents.isascii():
         _check_utf8(path, contents)
+    if b"\n" not in contents:
+        contents = contents.replace(b"\r", b"\n")
     return contents.removeprefix(b"\xef\xbb\xbf")
 
 
 def read_lines(path: StrPath, encoding: str = "utf-8") -> list[str]:
     """The lines of a short text file, such as a list of names, without blank ones at the end."""
-    return read_utf8(path, encoding).decode().rstrip().splitlines()
+    lines = read_utf8(path, encoding).decode().rstrip().split("\n")
+    return [line.removesuffix("\r") for line in lines]
 
 
 def bare_suffix(path: StrPath) -> str:
@@ -102,6 +107,8 @@ def write_atomically(path: StrPath) -> Iterator[IO[bytes]]:
     The suffix .gz, .bz2 or .xz compresses.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FormatError(path, "there is no such folder to write to", remedy="create it first")
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as plain:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,19 +17,23 @@ from xml.etree import ElementTree
 import numpy as np
 
 from setwise.data.formats.arff_header import Header, unquote
-from setwise.data.formats.files import StrPath, read_bytes, read_lines
+from setwise.data.formats.files import StrPath, bare_suffix, read_bytes, read_lines
 from setwise.data.labels import first_repeated
 from setwise.errors import DataError, FormatError
 
 #: How the labels of a file may be given: an XML or text file, names, or a count (negative: last).
 LabelsArgument = StrPath | Iterable[str] | int | None
 
-_MEKA_LABELS = re.compile(r"-C\s+(-?\d+)")
-_MEKA_SPLIT = re.compile(r"-split\s+(\d+)", re.IGNORECASE)
+# Numbers of more digits are none that a file can mean.
+_MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
+_MEKA_SPLIT = re.compile(r"-split\s+(\d{1,9})(?!\d)", re.IGNORECASE)
+_ARFF_SUFFIX = re.compile(r"\.arff(\.\w+)?$", re.IGNORECASE)
 _MULAN_PART = re.compile(r"[-_.](train|test|valid|validation|dev)$", re.IGNORECASE)
 
 
-def label_columns(path: StrPath, header: Header, labels: LabelsArgument) -> np.ndarray:
+def label_columns(
+    path: StrPath, header: Header, labels: LabelsArgument, encoding: str = "utf-8"
+) -> np.ndarray:
     """The columns that are labels, in the order in which they were given."""
     if labels is None:
         labels = mulan_file_beside(path)
@@ -42,10 +47,10 @@ def label_columns(path: StrPath, header: Header, labels: LabelsArgument) -> np.n
                 remedy="pass labels=, a file of names, a list of names, or a count",
             )
         labels = int(match[1])
-    if isinstance(labels, int):
-        return _counted(path, header, labels)
-    names = label_names(labels)
-    assert names is not None
+    count = as_count(labels)
+    if count is not None:
+        return _counted(path, header, count)
+    names = label_names(labels, encoding) or []
     source = labels if isinstance(labels, str | PathLike) else "labels="
     columns = {attribute.name: column for column, attribute in enumerate(header.attributes)}
     for name in names:
@@ -64,25 +69,35 @@ def training_rows(header: Header) -> int | None:
     return int(match[1]) if match is not None else None
 
 
-def label_names(labels: LabelsArgument) -> list[str] | None:
+def as_count(labels: LabelsArgument) -> int | None:
+    """The number that a ``labels`` argument is, or None where it spells out names."""
+    return int(labels) if isinstance(labels, Integral) else None
+
+
+def label_names(labels: LabelsArgument, encoding: str = "utf-8") -> list[str] | None:
     """The names that a ``labels`` argument spells out: a file's, a list's, or None for a count."""
-    if labels is None or isinstance(labels, int):
+    if labels is None or as_count(labels) is not None:
         return None
     if isinstance(labels, str | PathLike):
-        is_xml = Path(labels).suffix.lower() == ".xml"
-        names = read_mulan_xml(labels) if is_xml else read_lines(labels)
+        is_xml = bare_suffix(labels) == ".xml"
+        names = read_mulan_xml(labels) if is_xml else read_lines(labels, encoding)
+        source = f"{labels}: "
+    elif isinstance(labels, Iterable):
+        names, source = [str(name) for name in labels], ""
     else:
-        names = [str(name) for name in labels]
+        raise DataError(f"expected a file, a list of names or a count, got {labels!r}")
     twice = first_repeated(names)
     if twice is not None:
-        raise DataError(f"label {twice!r} is named twice; a label has one column")
+        raise DataError(f"{source}{twice!r} is named twice; each column has one name")
+    if not names:
+        raise DataError(f"{source}there are no names in it; give at least one, or a count")
     return names
 
 
 def mulan_file_beside(path: StrPath) -> Path | None:
     """``scene.xml`` for ``scene-train.arff``, where there is one."""
     path = Path(path)
-    stem = path.name.split(".arff")[0].split(".ARFF")[0]
+    stem = _ARFF_SUFFIX.sub("", path.name)
     for candidate in (stem, _MULAN_PART.sub("", stem)):
         xml = path.with_name(f"{candidate}.xml")
         if xml.is_file():
@@ -101,6 +116,8 @@ def read_mulan_xml(path: StrPath) -> list[str]:
         raise FormatError(
             path, f"not well-formed XML ({error})", line=error.position[0], remedy="correct it"
         ) from None
+    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
+        raise FormatError(path, f"not readable XML ({error})", remedy="save it as UTF-8") from None
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [element.get("name") for element in elements]
     if not names or None in names:

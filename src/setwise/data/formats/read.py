@@ -8,7 +8,7 @@ from setwise.data.dataset import Dataset
 from setwise.data.formats.arff_dataset import read_arff
 from setwise.data.formats.bad_rows import BadRows
 from setwise.data.formats.files import StrPath, bare_suffix
-from setwise.data.formats.label_columns import LabelsArgument, label_names
+from setwise.data.formats.label_columns import LabelsArgument, as_count, label_names
 from setwise.data.formats.svmlight import read_svmlight_table
 from setwise.data.formats.tables import read_table
 from setwise.errors import DataError, FormatError
@@ -111,8 +111,8 @@ def _read_svmlight(
     bad_rows: BadRows,
     encoding: str,
 ) -> Dataset:
-    names, n_labels = _names_or_count(labels)
-    feature_names, n_features = _names_or_count(features)
+    names, n_labels = _names_or_count(labels, encoding)
+    feature_names, n_features = _names_or_count(features, encoding)
     table = read_svmlight_table(
         path,
         bad_rows,
@@ -131,11 +131,12 @@ def _read_svmlight(
     )
 
 
-def _names_or_count(given: LabelsArgument) -> tuple[tuple[str, ...] | None, int | None]:
+def _names_or_count(
+    given: LabelsArgument, encoding: str
+) -> tuple[tuple[str, ...] | None, int | None]:
     """Names with their number, a number alone, or nothing."""
-    if isinstance(given, int) and given < 0:
-        raise DataError(f"svmlight files number their columns from the first; got {given}")
-    names = label_names(given)
-    if names is not None:
-        return tuple(names), len(names)
-    return None, given if isinstance(given, int) else None
+    count = as_count(given)
+    if count is not None and count < 0:
+        raise DataError(f"svmlight files number their columns from the first; got {count}")
+    names = label_names(given, encoding)
+    return (tuple(names), len(names)) if names is not None else (None, count)

@@ -9,7 +9,7 @@ MISSING_WORDS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "
 
 
 def finite_number(text: str) -> float | None:
-    """The number that ``text`` spells, or None; neither NaN, infinity nor ``1_000`` is one.
+    """The number that ``text`` spells in ASCII, or None; NaN, infinity and ``1_000`` are none.
 
     >>> finite_number("1e3"), finite_number("inf")
     (1000.0, None)
@@ -18,4 +18,6 @@ def finite_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if isfinite(number) and "_" not in text else None
+    # Python's float also takes 1_000, digits of any script, and control characters around them.
+    is_plain = "_" not in text and text.isascii() and text == text.strip()
+    return number if isfinite(number) and is_plain else None

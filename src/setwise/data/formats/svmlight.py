@@ -21,7 +21,10 @@ from setwise.data.labels import as_binary_csr
 from setwise.data.sparse_rows import canonical_csr, repeated_entries, row_of_entry
 from setwise.errors import DataError, FormatError
 
-_SIZE_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*\r?\n")
+#: More labels than this must be asked for: a misprinted number would fill the memory with names.
+MAX_LABELS = 10_000_000
+
+_SIZE_HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,12})[ \t]+(\d{1,12})[ \t]*\r?\n")
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,17 @@ def read_svmlight_table(
     if header is not None:
         start, line, zero_based = header.end(), 2, True
         declared = tuple(int(size) for size in header.groups())
-        n_features, n_labels = n_features or declared[1], n_labels or declared[2]
+        n_features, n_labels = n_features or declared[1], n_labels or _declared_labels(path, header)
     rows = _scan(contents, start, line, zero_based, bad_rows)
-    is_bad = _report_bad_entries(rows, n_features, n_labels, zero_based, bad_rows)
-    if header is not None and len(rows.lines) + len(bad_rows.skipped) != declared[0]:
+    n_rows = len(rows.lines) + len(bad_rows.skipped)
+    if header is not None and n_rows != declared[0]:
         raise FormatError(
             path,
-            f"the header declares {declared[0]} rows, the file has {len(rows.lines)}",
+            f"the header declares {declared[0]} rows, the file has {n_rows}",
             line=1,
             remedy="is the file complete?",
         )
+    is_bad = _report_bad_entries(rows, n_features, n_labels, zero_based, bad_rows)
     if is_bad.all():
         raise FormatError(path, "no rows", remedy="is the file complete?")
     # Bad rows may name columns beyond the matrix: leave them out before it is built.
@@ -72,7 +76,7 @@ def write_svmlight(path: StrPath, X: Any, Y: Any, *, zero_based: bool = False) -
 
     A row without labels and features is a line with a single space; some other readers skip it.
     """
-    X, Y = canonical_csr(sparse.csr_array(X, copy=True)), as_binary_csr(Y)
+    X, Y = _numeric_csr(X), as_binary_csr(Y)
     if X.shape[0] != Y.shape[0]:
         raise DataError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}; pass the same rows")
     if not np.isfinite(X.data).all():
@@ -88,6 +92,27 @@ def write_svmlight(path: StrPath, X: Any, Y: Any, *, zero_based: bool = False) -
             its_labels = ",".join(labels[Y.indptr[row] : Y.indptr[row + 1]])
             its_features = " ".join(features[X.indptr[row] : X.indptr[row + 1]])
             stream.write(f"{its_labels} {its_features}\n".encode())
+
+
+def _numeric_csr(X: Any) -> sparse.csr_array:
+    """A copy of the features as canonical CSR of numbers."""
+    X = X if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise DataError(
+            f"svmlight holds a matrix of numbers, got {X.ndim} dimensions of {X.dtype}; "
+            "encode text and categories as numbers first, or write CSV"
+        )
+    X = X.astype(np.int8) if X.dtype == bool else X
+    return canonical_csr(sparse.csr_array(X, copy=True))
+
+
+def _declared_labels(path: StrPath, header: re.Match[bytes]) -> int:
+    """How many labels a size header declares, if that is a believable number."""
+    count = int(header[3])
+    if count > MAX_LABELS:
+        remedy = "correct it, or pass labels= if there are so many"
+        raise FormatError(path, f"the header declares {count:,} labels", line=1, remedy=remedy)
+    return count
 
 
 @dataclass(frozen=True)
@@ -161,7 +186,10 @@ def _scan_problem(code: int, excerpt: bytes) -> tuple[str, str]:
             "number the labels, and keep their names in a separate file",
         ),
         codes.BAD_FEATURE: (f"expected index:value, found {found}", "correct the feature"),
-        codes.BAD_INDEX: (f"a feature's index is a whole number, found {found}", "correct it"),
+        codes.BAD_INDEX: (
+            f"a feature's index is a whole number of at most nine digits, found {found}",
+            "correct it",
+        ),
         codes.INDEX_ZERO: (
             f"feature index 0 in {found}, but features are counted from 1",
             "pass zero_based=True if this file counts from 0",
@@ -181,6 +209,10 @@ def _report_bad_entries(
             bad_rows.report(int(rows.lines[row]), problem)
         is_bad[row] = True
 
+    if n_labels is None:
+        for entry in np.flatnonzero(rows.labels >= MAX_LABELS).tolist():
+            problem = f"label {rows.labels[entry]} would be one of over {MAX_LABELS:,}"
+            report(entry, rows.label_indptr, f"{problem}; pass labels= if there are so many")
     base = 0 if zero_based else 1
     for entry, spelling in rows.bad_values.items():
         index = rows.columns[entry] + base
@@ -189,10 +221,9 @@ def _report_bad_entries(
         ("feature", rows.columns, rows.indptr, n_features, base),
         ("label", rows.labels, rows.label_indptr, n_labels, 0),
     ):
-        if size is not None:
-            for entry in np.flatnonzero(entries >= size).tolist():
-                problem = f"{kind} {entries[entry] + first} is out of range: there are {size}"
-                report(entry, indptr, f"{problem}, counted from {first}")
+        for entry in np.flatnonzero(entries >= size).tolist() if size is not None else ():
+            problem = f"{kind} {entries[entry] + first} is out of range: there are {size}"
+            report(entry, indptr, f"{problem}, counted from {first}")
         for entry in repeated_entries(entries, indptr).tolist():
             report(entry, indptr, f"{kind} {entries[entry] + first} occurs twice in the row")
     return is_bad

@@ -7,10 +7,8 @@ Numeric columns stay numbers, with NaN where they are empty; text columns stay t
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,17 @@ import numpy as np
 
 from setwise.data.dataset import Dataset
 from setwise.data.formats.bad_rows import BadRows
+from setwise.data.formats.cells import plain_cells
 from setwise.data.formats.csv_text import read_csv_frame
 from setwise.data.formats.files import StrPath, read_bytes
-from setwise.data.formats.label_columns import LabelsArgument, label_names
+from setwise.data.formats.label_cells import label_sets
+from setwise.data.formats.label_columns import LabelsArgument, as_count, label_names
 from setwise.data.labels import LabelSpace
 from setwise.errors import DataError, FormatError, MissingDependency
 
 BACKENDS = ("pandas", "polars")
+
+_TRUTH = {"true": 1.0, "false": 0.0}  # how libraries write columns of booleans
 
 
 def read_table(
@@ -46,18 +48,20 @@ def read_table(
         frame = _read_parquet(path, backend)
         lines = np.arange(1, len(frame) + 1)
     else:
-        frame, lines = read_csv_frame(path, bad_rows, delimiter, backend, encoding)
-    columns = _label_columns(path, frame.columns, labels)
-    frame = _without_bad_cells(frame, lines, columns, bad_rows)
+        one_column = labels if isinstance(labels, str) else None
+        frame, lines = read_csv_frame(path, bad_rows, delimiter, backend, encoding, one_column)
+    columns = _label_columns(path, frame.columns, labels, encoding)
+    keep = np.ones(len(frame), dtype=bool)
+    _report_infinities(frame.drop(columns), lines, keep, bad_rows)
     if isinstance(columns, str):
-        sets = [_label_set(row, label_separator) for row in frame[columns].to_list()]
+        sets = _sets_in_column(frame[columns], label_separator, lines, keep, bad_rows)
         space = LabelSpace.infer(sets)
         names, Y = tuple(map(str, space.names)), space.encode(sets)
-        columns = [columns]
     else:
-        names, Y = tuple(columns), np.column_stack([_as_floats(frame[name]) for name in columns])
-        Y = Y.astype(np.int8)
-    X = frame.drop(columns)
+        names, Y = tuple(columns), _zeros_and_ones(frame.select(columns), lines, keep, bad_rows)
+    if not keep.any():
+        raise FormatError(path, "no rows", remedy="is the file complete?")
+    X = frame.drop(columns) if keep.all() else frame.drop(columns).filter(keep.tolist())
     return Dataset(
         name=Path(path).name.split(".")[0],
         X_train=X.to_native(),
@@ -96,37 +100,61 @@ def _read_parquet(path: StrPath, backend: str) -> nw.DataFrame[Any]:
     return nw.from_native(native, eager_only=True)
 
 
-def _without_bad_cells(
-    frame: nw.DataFrame[Any], lines: np.ndarray, labels: str | list[str], bad_rows: BadRows
-) -> nw.DataFrame[Any]:
-    """The rows whose features are finite and whose 0/1 labels are 0 or 1; reports the others."""
-    keep = np.ones(len(frame), dtype=bool)
-    for column in frame.iter_columns():
-        if isinstance(labels, list) and column.name in labels:
+def _report_infinities(
+    features: nw.DataFrame[Any], lines: np.ndarray, keep: np.ndarray, bad_rows: BadRows
+) -> None:
+    """Report each row with an infinite feature, and clear its ``keep``."""
+    for column in features.iter_columns():
+        if column.dtype.is_float():
             values = _as_floats(column)
-            wrong = (values != 0) & (values != 1)
-            sentence = f"label {column.name!r} is {{!r}}; it must be 0 or 1"
-        elif column.dtype.is_float():
-            wrong = np.isinf(_as_floats(column))
-            sentence = f"column {column.name!r} holds {{!r}}; leave a missing value empty"
-        else:
-            continue
-        cells = column.to_list() if wrong.any() else []
-        for row in np.flatnonzero(wrong & keep).tolist():
-            bad_rows.report(int(lines[row]), sentence.format(cells[row]))
+            for row in np.flatnonzero(np.isinf(values) & keep).tolist():
+                problem = f"column {column.name!r} holds {float(values[row])!r}"
+                bad_rows.report(int(lines[row]), f"{problem}; leave a missing value empty")
+                keep[row] = False
+
+
+def _sets_in_column(
+    column: nw.Series[Any], separator: str, lines: np.ndarray, keep: np.ndarray, bad_rows: BadRows
+) -> list[list[str]]:
+    """The label sets of the rows to keep; reports the others, and clears their ``keep``."""
+    sets, problems = label_sets(plain_cells(column), separator)
+    for row, problem in problems.items():
+        if keep[row]:
+            bad_rows.report(int(lines[row]), f"in column {column.name!r}, {problem}")
             keep[row] = False
-    return frame if keep.all() else frame.filter(keep.tolist())
+    return [labels for labels, good in zip(sets, keep, strict=True) if good]
+
+
+def _zeros_and_ones(
+    columns: nw.DataFrame[Any], lines: np.ndarray, keep: np.ndarray, bad_rows: BadRows
+) -> np.ndarray:
+    """The labels of the rows to keep, int8 (n, L); reports the others and clears their ``keep``."""
+    Y = np.column_stack([_as_floats(column) for column in columns.iter_columns()])
+    for column, values in zip(columns.iter_columns(), Y.T, strict=True):
+        wrong = np.flatnonzero((values != 0) & (values != 1) & keep).tolist()
+        cells = column.to_list() if wrong else []
+        for row in wrong:
+            problem = f"label {column.name!r} is {cells[row]!r}; it must be 0 or 1"
+            bad_rows.report(int(lines[row]), problem)
+            keep[row] = False
+    kept: np.ndarray = Y[keep].astype(np.int8)
+    return kept
 
 
 def _as_floats(column: nw.Series[Any]) -> np.ndarray:
-    """A column's numbers, NaN where it has none."""
+    """A column's numbers, NaN where it has none; "true" and "false" are 1 and 0."""
+    if column.dtype == nw.String:
+        words = [str(cell).strip().lower() for cell in column.to_list()]
+        return np.array([_TRUTH.get(word, np.nan) for word in words])
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         return np.full(len(column), np.nan)
     values: np.ndarray = column.cast(nw.Float64).to_numpy()
     return values
 
 
-def _label_columns(path: StrPath, columns: list[str], labels: LabelsArgument) -> str | list[str]:
+def _label_columns(
+    path: StrPath, columns: list[str], labels: LabelsArgument, encoding: str
+) -> str | list[str]:
     """The label columns: one name of separated labels, or the names of 0/1 columns."""
     if labels is None:
         raise FormatError(
@@ -134,28 +162,18 @@ def _label_columns(path: StrPath, columns: list[str], labels: LabelsArgument) ->
             "a table does not say which columns are labels",
             remedy="pass labels=, the name of one column, a list of names, or a count",
         )
-    if isinstance(labels, int):
-        if not 0 < abs(labels) < len(columns):
-            raise FormatError(path, f"{abs(labels)} labels asked for, but {len(columns)} columns")
-        return columns[:labels] if labels > 0 else columns[labels:]
-    if isinstance(labels, PathLike):
-        labels = label_names(labels)
-        assert labels is not None
-    wanted = [labels] if isinstance(labels, str) else [str(name) for name in labels]
+    count = as_count(labels)
+    if count is not None:
+        if not 0 < abs(count) < len(columns):
+            raise FormatError(path, f"{abs(count)} labels asked for, but {len(columns)} columns")
+        return columns[:count] if count > 0 else columns[count:]
+    wanted = [labels] if isinstance(labels, str) else label_names(labels, encoding) or []
     for name in wanted:
         if name not in columns:
             shown = ", ".join(map(repr, columns[:6])) + (", ..." if len(columns) > 6 else "")
             raise FormatError(
                 path, f"there is no column {name!r}", remedy=f"the columns are {shown}"
             )
+    if len(wanted) == len(columns):
+        raise FormatError(path, "all columns are labels", remedy="leave some for the features")
     return labels if isinstance(labels, str) else wanted
-
-
-def _label_set(cell: Any, separator: str) -> list[str]:
-    """The labels of a cell: a string of names, a list of them, or nothing."""
-    if isinstance(cell, str):
-        return [label for part in cell.split(separator) if (label := part.strip())]
-    if isinstance(cell, Iterable):
-        return [str(label) for label in cell]
-    is_missing = cell is None or cell != cell
-    return [] if is_missing else [str(cell)]

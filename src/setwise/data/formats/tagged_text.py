@@ -7,7 +7,7 @@ from pathlib import Path
 from setwise.data.dataset import Dataset
 from setwise.data.formats.bad_rows import BadRows
 from setwise.data.formats.files import StrPath, read_utf8
-from setwise.data.labels import LabelSpace
+from setwise.data.labels import LabelSpace, first_repeated
 from setwise.errors import FormatError
 
 
@@ -16,7 +16,7 @@ def read_tagged_text(path: StrPath, label_names: list[str], bad_rows: BadRows) -
     texts: list[str] = []
     sets: list[list[str]] = []
     names: list[str] = []
-    lines = read_utf8(path).decode().removesuffix("\n").split("\n")
+    lines = read_utf8(path).decode().rstrip("\r\n").split("\n")
     for number, line in enumerate(lines, start=1):
         fields = line.removesuffix("\r").split("\t")
         problem = _problem(fields, len(label_names))
@@ -42,7 +42,9 @@ def _problem(fields: list[str], n_labels: int) -> str:
     """What is wrong with a line, or nothing."""
     if len(fields) not in (2, 3):
         return f"{len(fields)} fields between tabs; expected text, labels and perhaps a name"
-    for label in filter(None, fields[1].split(",")):
-        if not label.isdecimal() or int(label) >= n_labels:
-            return f"label {label!r} is not a number from 0 to {n_labels - 1}"
-    return ""
+    labels = [label for label in fields[1].split(",") if label]
+    for label in labels:
+        if not label.isdecimal() or len(label) > 9 or int(label) >= n_labels:
+            return f"label {label[:20]!r} is not a number from 0 to {n_labels - 1}"
+    twice = first_repeated(map(int, labels))
+    return f"label {twice} occurs twice in the row" if twice is not None else ""

@@ -22,14 +22,16 @@ def read_token_streams(path: StrPath) -> Dataset:
     """Word counts and label sets of a MATLAB v5 file with a train and a test part."""
     from scipy.io import loadmat
 
+    if not Path(path).is_file():
+        raise FormatError(path, "no such file", remedy="check the path")
     try:
         contents = loadmat(path)
         word_names, label_names = _names(contents["wlabels"]), _names(contents["clabels"])
         train = _part(path, contents["traindata"], len(word_names), len(label_names))
         test = _part(path, contents["testdata"], len(word_names), len(label_names))
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        if isinstance(error, FormatError):
-            raise
+    except FormatError:
+        raise
+    except Exception as error:  # a damaged file makes scipy's reader fail in many ways
         raise FormatError(
             path,
             f"not a MATLAB file of token streams ({type(error).__name__}: {error})",
@@ -51,7 +53,11 @@ def _part(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     stream = {name: part[name][0, 0].ravel().astype(np.int64) - 1 for name in part.dtype.names}
     n_documents = int(max(stream["wdidx"].max(), stream["cdidx"].max())) + 1
-    for ids, size in (("widx", n_words), ("cidx", n_labels)):
+    n_entries = len(stream["wdidx"]) + len(stream["cdidx"])  # each document has one at least
+    for ids, size in (
+        *(("widx", n_words), ("cidx", n_labels)),
+        *(("wdidx", n_entries), ("cdidx", n_entries)),
+    ):
         if stream[ids].min() < 0 or stream[ids].max() >= size:
             raise FormatError(
                 path, f"{ids} must lie between 1 and {size}", remedy="is the file complete?"

@@ -1,0 +1,91 @@
+"""``setwise bench``: tables of results, printed by one command."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from setwise.data.formats.files import write_atomically
+from setwise.experiments.entries import ENTRIES, OWN_MEASURE
+from setwise.experiments.runner import find, run
+
+_WORDS = {
+    "set_accuracy": "set accuracy",
+    "instance_f1": "F1",
+    "hamming_loss": "Hamming loss",
+    "label_f1": "label F1",
+    "micro_f1": "micro F1",
+    "instance_jaccard": "Jaccard",
+}
+
+
+def list_entries(console: Console) -> None:
+    """The experiments there are."""
+    table = Table("name", "what", "data sets", title="Experiments", title_justify="left")
+    for entry in ENTRIES.values():
+        table.add_row(entry.name, entry.title, ", ".join(entry.datasets))
+    console.print(table)
+
+
+def run_entry(console: Console, name: str, json_path: str | None) -> None:
+    """Run one, print its table, and write the results as JSON if asked."""
+    find(name)
+    with console.status("starting") as status:
+        results = run(name, progress=status.update)
+    console.print(results_table(results))
+    _print_wins(console, results)
+    if results["entry"]["notes"]:
+        console.print(results["entry"]["notes"], style="dim")
+    if json_path is not None:
+        with write_atomically(json_path) as stream:
+            stream.write(json.dumps(results, indent=1).encode())
+
+
+def results_table(results: dict[str, Any]) -> Table:
+    """One line a data set and decision; each decision's own measure in bold where it is best."""
+    entry = results["entry"]
+    measures = list(dict.fromkeys(OWN_MEASURE[decision][0] for decision in entry["decisions"]))
+    table = Table(title=entry["title"], title_justify="left")
+    for column in ("data", "model", "decided for"):
+        table.add_column(column, no_wrap=True)
+    for column in (*map(_WORDS.__getitem__, measures), "log-likelihood", "published"):
+        table.add_column(column, justify="right")
+    previous = None
+    for row in results["rows"]:
+        is_new = (row["dataset"], row["model"]) != previous
+        previous = (row["dataset"], row["model"])
+        table.add_row(
+            row["dataset"] if is_new else "",
+            row["model"] if is_new else "",
+            row["decision"].replace("_", " "),
+            *(_shown(row, measure, results) for measure in measures),
+            f"{row['log_prob']:.3f}" if is_new else "",
+            "; ".join(f"{value:.3f} ({where})" for value, where in row["published"].values()),
+        )
+        if row["decision"] == entry["decisions"][-1]:
+            table.add_section()
+    return table
+
+
+def _shown(row: dict[str, Any], measure: str, results: dict[str, Any]) -> str:
+    value, deviation = row["mean"][measure], row["deviation"][measure]
+    text = f"{value:.4f}" + (f" ± {deviation:.4f}" if len(row["settings"]) > 1 else "")
+    rivals = [
+        other["mean"][measure]
+        for other in results["rows"]
+        if (other["dataset"], other["model"]) == (row["dataset"], row["model"])
+    ]
+    best = min(rivals) if measure == "hamming_loss" else max(rivals)
+    return f"[bold]{text}[/]" if value == best else text
+
+
+def _print_wins(console: Console, results: dict[str, Any]) -> None:
+    entry = results["entry"]
+    total = len(entry["datasets"]) * len(entry["models"])
+    for decision, count in results["wins"].items():
+        measure = _WORDS[OWN_MEASURE[decision][0]]
+        name = decision.replace("_", " ")
+        console.print(f"the decision for {name} has the best {measure} on {count} of {total}")

@@ -1,0 +1,47 @@
+"""What a decision is: from a distribution over label sets to one set a row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from setwise.distributions.base import Distribution
+
+BATCH_CELLS = 2**21  # answers are asked for in batches of rows that hold about so many numbers
+
+
+class Decision(ABC):
+    """A rule that picks, for each row, the label set that is best for a metric.
+
+    ``target`` is the metric's name. A rule with ``needs_tuning`` must see held-out rows first:
+    their distribution, and their true labels.
+    """
+
+    target: ClassVar[str]
+    needs_tuning: ClassVar[bool] = False
+
+    @abstractmethod
+    def decide(self, distribution: Distribution) -> np.ndarray:
+        """The chosen label sets, int8 (n, L)."""
+
+    def tune(self, distribution: Distribution, Y: sparse.csr_array) -> Decision:
+        """Learn from held-out rows; nothing to learn by default."""
+        return self
+
+
+def row_batches(n_rows: int, cells_per_row: int) -> Iterator[slice]:
+    """Slices of rows whose answers hold about ``BATCH_CELLS`` numbers, at least one row each."""
+    step = max(1, BATCH_CELLS // max(1, cells_per_row))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def not_tuned(decision: Any) -> str:
+    """What to say of a rule that is asked before it was tuned."""
+    return (
+        f"the decision for {decision.target!r} learns its thresholds from held-out rows; "
+        "call tune(distribution, Y) first"
+    )

@@ -1,0 +1,159 @@
+"""Probabilities on a fixed list of sets, the same for all rows.
+
+What a power-set model predicts, and what support inference makes of any model (thesis, section
+3.7.1): the sets seen in training with the probabilities the model gives them. Sums over all sets
+are sums over the list, so every answer is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+
+from setwise.data.labels import binary_csr, distinct_sets
+from setwise.data.randomness import Seed, as_generator
+from setwise.distributions.base import Distribution, Rows, positive_count
+from setwise.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Support(Distribution):
+    """A probability for each set of a list, in each row of a batch.
+
+    Parameters
+    ----------
+    sets : sparse array or array (m, L) of 0 and 1
+        The possible sets, each once.
+    log_scores : array (n, m)
+        Log-probabilities, or logs of anything proportional to them: each row is normalised.
+    allow_empty : bool
+        Whether the empty set is possible; if not, its score counts for nothing.
+
+    Examples
+    --------
+    >>> dist = Support(np.array([[1, 0], [1, 1]]), np.log([[0.25, 0.75]]))
+    >>> dist.marginals()
+    array([[1.  , 0.75]])
+    >>> round(float(dist.mode()[1][0]), 3)
+    -0.288
+    """
+
+    sets: Any  # (m, L)
+    log_scores: np.ndarray  # (n, m)
+    allow_empty: bool = True
+
+    def __post_init__(self) -> None:
+        if self.log_scores.ndim != 2 or self.log_scores.shape[1] != self._sets.shape[0]:
+            raise DataError(
+                f"there are {self._sets.shape[0]} sets but log_scores has shape "
+                f"{self.log_scores.shape}; pass one row per instance, one column per set"
+            )
+        if len(distinct_sets(self._sets)) < self._sets.shape[0]:
+            raise DataError("the sets of a support must differ; pass distinct_sets(Y).sets")
+        bad = np.flatnonzero(~np.isfinite(self._log_p.max(axis=1, initial=-np.inf)))
+        if len(bad):
+            raise DataError(
+                f"no set of the support is possible in row {bad[0]}; "
+                "add sets, allow the empty one, or smooth the scores"
+            )
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the batch has."""
+        return int(self.log_scores.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return int(self._sets.shape[1])
+
+    def rows(self, selection: Rows) -> Support:
+        """The distributions of some rows."""
+        return Support(self._sets, self.log_scores[selection], self.allow_empty)
+
+    def log_prob(self, Y: Any) -> np.ndarray:
+        """Log-probability of one label set a row, (n,); -inf for a set that is not listed."""
+        m, asked = self._sets.shape[0], sparse.csr_array(self._dense_sets(Y))
+        group = distinct_sets(sparse.vstack([self._sets, asked], format="csr")).inverse
+        column = np.full(group.max() + 1, -1)
+        column[group[:m]] = np.arange(m)
+        column = column[group[m:]]  # (n,)
+        listed: np.ndarray = self._log_p[np.arange(self.n_rows), column]
+        listed[column < 0] = -np.inf
+        return listed
+
+    def marginals(self) -> np.ndarray:
+        """P(y_l = 1), (n, L)."""
+        marginals: np.ndarray = self._p @ self._sets
+        return marginals
+
+    def top(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k likeliest sets, int8 (n, k, L), and their log-probabilities (n, k), best first."""
+        k = positive_count(k, "k")
+        order = np.argsort(-self._log_p, axis=1, kind="stable")[:, :k]  # (n, min(k, m))
+        log_prob = np.full((self.n_rows, k), -np.inf)
+        log_prob[:, : order.shape[1]] = np.take_along_axis(self._log_p, order, axis=1)
+        sets = np.zeros((self.n_rows, k, self.n_labels), dtype=np.int8)
+        sets[:, : order.shape[1]] = self._sets.toarray()[order]
+        sets[log_prob == -np.inf] = 0
+        return sets, log_prob
+
+    def sample(self, size: int, random_state: Seed = None) -> np.ndarray:
+        """``size`` independent sets of each row, int8 (size, n, L)."""
+        luck = as_generator(random_state).random((self.n_rows, positive_count(size, "size")))
+        dense = self._sets.toarray()
+        samples = np.empty((size, self.n_rows, self.n_labels), dtype=np.int8)
+        for row, limits in enumerate(self._p.cumsum(axis=1)):
+            last = np.flatnonzero(self._p[row])[-1]
+            chosen = np.searchsorted(limits, luck[row] * limits[-1], side="right")
+            samples[:, row] = dense[np.minimum(chosen, last)]
+        return samples
+
+    def size_marginals(self, max_size: int) -> np.ndarray:
+        """P(y_l = 1, |y| = s) for s = 1 to ``max_size``, (n, L, max_size)."""
+        S = positive_count(max_size, "max_size")
+        joint = np.zeros((self.n_rows, self.n_labels, S))
+        for s in range(1, S + 1):
+            of_size = np.flatnonzero(self._sizes == s)
+            joint[:, :, s - 1] = self._p[:, of_size] @ self._sets[of_size]
+        return joint
+
+    def size_distribution(self, max_size: int) -> np.ndarray:
+        """P(|y| = s) for s = 0 to ``max_size``, (n, max_size + 1)."""
+        columns = np.arange(positive_count(max_size, "max_size") + 1)
+        return np.asarray(self._p @ (self._sizes[:, None] == columns))
+
+    def _covariance(self) -> np.ndarray:
+        mean = self.marginals()
+        covariance = np.empty((self.n_rows, self.n_labels, self.n_labels))
+        for row, p in enumerate(self._p):
+            weighted = self._sets.astype(np.float64).multiply(p[:, None]).tocsr()
+            covariance[row] = (self._sets.T @ weighted).toarray() - np.outer(mean[row], mean[row])
+        return covariance
+
+    @cached_property
+    def _sets(self) -> sparse.csr_array:
+        return binary_csr(self.sets)
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        return np.asarray(np.diff(self._sets.indptr))
+
+    @cached_property
+    def _log_p(self) -> np.ndarray:
+        """Normalised log-probabilities, (n, m)."""
+        scores = self.log_scores.astype(np.float64)
+        if not self.allow_empty:
+            scores[:, self._sizes == 0] = -np.inf
+        with np.errstate(invalid="ignore"):  # a row without a possible set is refused later
+            normalised: np.ndarray = scores - logsumexp(scores, axis=1, keepdims=True)
+        return normalised
+
+    @cached_property
+    def _p(self) -> np.ndarray:
+        return np.asarray(np.exp(self._log_p))

@@ -1,0 +1,1 @@
+"""Tables: data sets, models, decisions and seeds as data, and one runner."""

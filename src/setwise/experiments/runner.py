@@ -1,0 +1,108 @@
+"""One runner for all entries: fit, decide, measure, and put the published value beside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from setwise import metrics, models
+from setwise.data import Dataset, load_dataset
+from setwise.decisions import decision_for
+from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry, ModelSpec
+from setwise.experiments.tuning import tune
+from setwise.errors import DataError
+
+Progress = Callable[[str], None]
+
+
+def run(name: str, progress: Progress = lambda text: None) -> dict[str, Any]:
+    """Run an entry and return its results, as values that JSON can hold."""
+    entry = find(name)
+    rows = []
+    for dataset_name in entry.datasets:
+        dataset = load_dataset(dataset_name)
+        if dataset.Y_test is None:
+            raise DataError(f"{dataset_name} has no published split to test on")
+        for spec in entry.models:
+            progress(f"{spec.name} on {dataset_name}")
+            runs = [run_once(entry, spec, dataset, seed) for seed in entry.seeds]
+            rows += _summaries(entry, spec, dataset_name, runs)
+    return {"entry": asdict(entry) | {"published": None}, "rows": rows, "wins": wins(entry, rows)}
+
+
+def find(name: str) -> Entry:
+    """The entry of that name."""
+    if name not in ENTRIES:
+        raise DataError(f"there is no experiment {name!r}; there are: {', '.join(ENTRIES)}")
+    return ENTRIES[name]
+
+
+def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict[str, Any]:
+    """Tune and fit one model, then measure each decision on the test part."""
+    model = getattr(models, spec.model)(**spec.parameters, random_state=seed)
+    model, setting = tune(
+        model, spec.grid, dataset.X_train, dataset.Y_train, groups=dataset.groups_train
+    )
+    start = time.perf_counter()
+    model.fit(dataset.X_train, dataset.Y_train, groups=dataset.groups_train)
+    seconds = time.perf_counter() - start
+    distribution = model.predict_dist(dataset.X_test)
+    truth = dataset.labels.encode(dataset.Y_test)
+    measured = {
+        decision: metrics.set_measures(truth, decision_for(decision).decide(distribution))
+        for decision in entry.decisions
+    }
+    log_prob = float(distribution.log_prob(truth).mean())
+    return {"setting": setting, "seconds": seconds, "log_prob": log_prob, "measured": measured}
+
+
+def _summaries(
+    entry: Entry, spec: ModelSpec, dataset: str, runs: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """One row a decision: the mean and deviation over seeds of each measure."""
+    rows = []
+    for decision in entry.decisions:
+        values = {
+            measure: [run["measured"][decision][measure] for run in runs]
+            for measure in runs[0]["measured"][decision]
+        }
+        published = {
+            measure: value
+            for (data, model, measure), value in entry.published.items()
+            if (data, model) == (dataset, spec.name) and OWN_MEASURE[decision][0] == measure
+        }
+        rows.append(
+            {
+                "dataset": dataset,
+                "model": spec.name,
+                "decision": decision,
+                "settings": [run["setting"] for run in runs],
+                "seconds": float(np.mean([run["seconds"] for run in runs])),
+                "log_prob": float(np.mean([run["log_prob"] for run in runs])),
+                "mean": {measure: float(np.mean(v)) for measure, v in values.items()},
+                "deviation": {measure: float(np.std(v)) for measure, v in values.items()},
+                "published": published,
+            }
+        )
+    return rows
+
+
+def wins(entry: Entry, rows: list[dict[str, Any]]) -> dict[str, int]:
+    """On how many data sets each decision is the best, or as good, on its own measure."""
+    count = dict.fromkeys(entry.decisions, 0)
+    for decision in entry.decisions:
+        measure, more_is_better = OWN_MEASURE[decision]
+        sign = 1 if more_is_better else -1
+        for dataset in entry.datasets:
+            for spec in entry.models:
+                rivals = {
+                    row["decision"]: sign * row["mean"][measure]
+                    for row in rows
+                    if (row["dataset"], row["model"]) == (dataset, spec.name)
+                }
+                count[decision] += rivals[decision] >= max(rivals.values())
+    return count

@@ -1,0 +1,41 @@
+"""FIT: many weighted problems that share X, solved at once.
+
+=================================  ==============================================================
+bank (binary targets)              gate (soft classes)
+=================================  ==============================================================
+`LogisticBank`, L2                 `SoftmaxRegression`, L2
+`ElasticNetBank`, exact zeros      `ElasticNetSoftmax`, exact zeros
+`BoostedBank`, trees added         `BoostedSoftmax`, trees added
+`AdaptedBank`, any scikit-learn    `AdaptedGate`, any scikit-learn
+=================================  ==============================================================
+
+`Isotonic`, `Platt` and their banks map scores to probabilities.
+"""
+
+from setwise.learners.adapt import AdaptedBank, AdaptedGate
+from setwise.learners.boosting import BoostedBank, BoostedSoftmax
+from setwise.learners.elastic import ElasticNetBank, elastic_path
+from setwise.learners.elastic_softmax import ElasticNetSoftmax
+from setwise.learners.isotonic import Isotonic, IsotonicBank
+from setwise.learners.logistic import LogisticBank
+from setwise.learners.make import Bank, make_bank
+from setwise.learners.platt import Platt, PlattBank
+from setwise.learners.softmax import SoftmaxRegression
+
+__all__ = [
+    "AdaptedBank",
+    "AdaptedGate",
+    "Bank",
+    "BoostedBank",
+    "BoostedSoftmax",
+    "ElasticNetBank",
+    "ElasticNetSoftmax",
+    "Isotonic",
+    "IsotonicBank",
+    "LogisticBank",
+    "Platt",
+    "PlattBank",
+    "SoftmaxRegression",
+    "elastic_path",
+    "make_bank",
+]

@@ -1,0 +1,80 @@
+"""A bank's problem, ready to be solved: rows without the idle ones, targets, weights, strengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from setwise.data.sparse_rows import canonical_csr
+from setwise.errors import DataError
+
+
+@dataclass(frozen=True)
+class BankProblem:
+    """L binary targets that share their rows."""
+
+    X: Any  # (n, d) array or canonical CSR array, of the precision to work in
+    T: Any  # (n, L) array or CSC array
+    weight: np.ndarray  # (n, 1) or (n, L)
+    C: np.ndarray  # (L,)
+    bias: str  # "free", "penalised" or "none"
+
+    @property
+    def n_targets(self) -> int:
+        """L."""
+        return len(self.C)
+
+    def totals(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weight of each target, and the part of it that is positive, (L,) each."""
+        total = np.broadcast_to(self.weight.sum(axis=0), self.n_targets)
+        if self.weight.shape[1] == 1:
+            return total, np.asarray(self.T.T @ self.weight)[:, 0]
+        weighted = self.T.multiply(self.weight) if sparse.issparse(self.T) else self.T * self.weight
+        return total, np.asarray(weighted.sum(axis=0)).ravel()
+
+    def taken(self, targets: np.ndarray) -> BankProblem:
+        """The problem of some of the targets."""
+        if len(targets) == self.n_targets:
+            return self
+        weight = self.weight if self.weight.shape[1] == 1 else self.weight[:, targets]
+        return replace(self, T=self.T[:, targets], weight=weight, C=self.C[targets])
+
+    def dense_targets(self, targets: slice = slice(None)) -> np.ndarray:
+        """Some columns of T as an array, in the precision of X."""
+        T = self.T[:, targets]
+        dense: np.ndarray = (T.toarray() if sparse.issparse(T) else T).astype(self.X.dtype)
+        return dense
+
+
+def without_idle_rows(X: Any, T: Any, weight: np.ndarray) -> tuple[Any, Any, np.ndarray]:
+    """X, T and weights without the rows that weigh nothing for any target."""
+    busy = weight.any(axis=1)
+    return (X, T, weight) if busy.all() else (X[busy], T[busy], weight[busy])
+
+
+def in_precision(X: Any, dtype: Any) -> Any:
+    """X in the precision to work in (None: its own), CSR canonical; copied only if it must be."""
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise DataError(f"dtype must be float32, float64 or None, not {dtype!r}; pass one of these")
+    X = X.astype(dtype or X.dtype, copy=False)
+    if not sparse.issparse(X) or (X.has_canonical_format and X.indices.dtype == np.int32):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return canonical_csr(X)
+
+
+def check_strength(C: Any, n_targets: int) -> np.ndarray:
+    """C as (L,): positive and finite."""
+    strengths = np.asarray(C, dtype=np.float64)
+    if strengths.shape not in ((), (n_targets,)):
+        raise DataError(
+            f"C has shape {strengths.shape}; expected a number, or one for each of {n_targets} "
+            "targets"
+        )
+    if not (np.isfinite(strengths) & (strengths > 0)).all():
+        raise DataError(f"C must be positive and finite, not {C!r}; a smaller C shrinks more")
+    return np.broadcast_to(strengths, n_targets).copy()

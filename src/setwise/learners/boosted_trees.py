@@ -1,0 +1,217 @@
+"""Trees on LightGBM: rows binned once, and boosters that take their gradients from us.
+
+A booster holds the trees of many targets, as the classes of one problem: all share the bins, and
+nothing is binned again when targets and weights change. Labels are never given to the
+binned rows, as live boosters share them: gradients come from a function instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Barrier
+from typing import Any
+
+import lightgbm
+import numpy as np
+from scipy import sparse
+
+from setwise.errors import DataError
+from setwise.learners.bank_inputs import check_rows
+from setwise.learners.in_threads import in_threads, thread_count
+
+# Given scores (n, L) and a group of targets: first and second derivatives for that group.
+Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
+
+# Histograms by rows are faster until they outgrow the cache; left to itself LightGBM times both
+# ways and so chooses, and rounds, differently from run to run.
+MOST_FEATURES_BY_ROWS = 500
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """How trees are grown."""
+
+    n_leaves: int = 5
+    shrinkage: float = 0.1
+    min_rows_in_leaf: int = 20
+    monotone: Sequence[int] | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+
+
+class BinnedRows:
+    """Rows X (n, d) with their features cut into at most ``max_bins`` bins, once and for all.
+
+    X is kept for prediction and must not be changed in place afterwards.
+    """
+
+    def __init__(self, X: Any, max_bins: int = 63, dataset: Any = None) -> None:
+        self.source = X
+        self.X = check_rows(X)
+        self.max_bins = max_bins
+        self._dataset = dataset or lightgbm.Dataset(
+            for_lightgbm(self.X),
+            label=np.zeros(self.X.shape[0]),
+            params=self.parameters,
+            free_raw_data=True,
+        )
+        self._dataset.construct()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What LightGBM must be told again whenever it meets the rows."""
+        by_rows = self.X.shape[1] <= MOST_FEATURES_BY_ROWS
+        return {
+            "max_bin": self.max_bins,
+            "min_data_in_bin": 1,
+            "feature_pre_filter": False,
+            "force_row_wise": by_rows,
+            "force_col_wise": not by_rows,
+            "verbosity": -1,
+        }
+
+    @property
+    def dataset(self) -> Any:
+        """The rows as LightGBM has them."""
+        return self._dataset
+
+    @property
+    def can_be_split(self) -> bool:
+        """Whether some feature has two bins; LightGBM fails where none has."""
+        return any(self._dataset.feature_num_bin(j) > 1 for j in range(self.X.shape[1]))
+
+    def subset(self, rows: np.ndarray) -> BinnedRows:
+        """Some of the rows, in rising order, in the same bins; cheap."""
+        rows = np.asarray(rows)
+        part = self._dataset.subset(rows, params=self.parameters)
+        return BinnedRows(self.X[rows], self.max_bins, part)
+
+
+class GrowingTrees:
+    """Live boosters on binned rows, on top of an offset (n, L): one for each group of targets.
+
+    Groups grow side by side, each in one thread. LightGBM's own threads wait for each other at
+    every split of every tree: where a core is busy with something else, they stand still.
+    """
+
+    def __init__(self, binned: BinnedRows, offset: np.ndarray, settings: TreeSettings) -> None:
+        self.binned = binned
+        self._scores = np.asfortranarray(offset)
+        self._offset = self._scores.copy(order="F")
+        n_threads = thread_count(settings.n_jobs)
+        self._groups = groups(offset.shape[1], n_threads)
+        parameters = binned.parameters | lightgbm_parameters(settings)
+        parameters["num_threads"] = max(1, n_threads // len(self._groups))
+        self._boosters = [
+            lightgbm.Booster(parameters | {"num_class": group.stop - group.start}, binned.dataset)
+            for group in self._groups
+        ]
+        self._n_threads = parameters["num_threads"]
+
+    def add(self, gradients: Gradients, n_rounds: int) -> None:
+        """Grow ``n_rounds`` trees for each target; none where nothing can be split any more."""
+        meeting = Barrier(len(self._groups))
+
+        def grow(number: int) -> None:
+            booster, group = self._boosters[number], self._groups[number]
+            # Both are LightGBM's own state, of this thread and of the process.
+            booster.reset_parameter({"verbosity": -1, "num_threads": self._n_threads})
+
+            def derivatives(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
+                own = self._offset[:, group]
+                self._scores[:, group] = own + scores.reshape(own.shape, order="F")
+                meeting.wait()  # until all scores are those of this round
+                first, second = gradients(self._scores, group)
+                meeting.wait()  # until nobody reads them any more
+                return flat(first), flat(second)
+
+            try:
+                for _ in range(n_rounds):
+                    booster.update(fobj=derivatives)
+            except BaseException:
+                meeting.abort()
+                raise
+
+        in_threads(grow, len(self._groups), len(self._groups))
+
+    def texts(self) -> list[str]:
+        """The trees of each group, as LightGBM writes them."""
+        return [str(booster.model_to_string()) for booster in self._boosters]
+
+
+def groups(n_targets: int, n_groups: int) -> list[slice]:
+    """Targets in at most ``n_groups`` runs of nearly equal length.
+
+    >>> groups(5, 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    parts = np.array_split(np.arange(n_targets), min(n_groups, n_targets))
+    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
+def lightgbm_parameters(settings: TreeSettings) -> dict[str, Any]:
+    """The settings in LightGBM's words."""
+    parameters = {
+        "objective": "none",
+        "num_leaves": settings.n_leaves,
+        "learning_rate": settings.shrinkage,
+        "min_data_in_leaf": settings.min_rows_in_leaf,
+        "seed": settings.seed,
+        "deterministic": True,
+    }
+    if settings.monotone is not None:
+        parameters["monotone_constraints"] = [int(sign) for sign in settings.monotone]
+    return parameters
+
+
+def read_trees(texts: Sequence[str]) -> list[Any]:
+    """The boosters, one for each group of targets, whose ``texts`` are given."""
+    return [lightgbm.Booster(model_str=text) for text in texts]
+
+
+def tree_scores(
+    stages: Sequence[Sequence[Any]], X: Any, n_targets: int, n_jobs: int | None = None
+) -> np.ndarray:
+    """The sum over stages of what their boosters say, (n, L); rows are shared out to threads."""
+    total = np.zeros((X.shape[0], n_targets))
+    shares = groups(X.shape[0], thread_count(n_jobs)) if X.shape[0] else []
+
+    def add_rows(number: int) -> None:
+        share = shares[number]
+        rows = for_lightgbm(X[share])
+        for boosters in stages:
+            parts = [
+                booster.predict(rows, raw_score=True, num_threads=1, verbosity=-1)
+                for booster in boosters
+            ]
+            total[share] += np.column_stack(parts)
+
+    in_threads(add_rows, len(shares), n_jobs)
+    return total
+
+
+def for_lightgbm(X: Any) -> Any:
+    """X as LightGBM reads it: of sparse containers, it takes the older kind only."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
+
+
+def flat(derivative: np.ndarray) -> np.ndarray:
+    """(n, L) as LightGBM wants it: target after target, in single precision."""
+    return derivative.astype(np.float32).ravel(order="F")
+
+
+def check_tree_settings(n_trees: int, settings: TreeSettings, n_features: int) -> None:
+    """Refuse settings without a meaning."""
+    if n_trees < 1 or settings.n_leaves < 2 or settings.min_rows_in_leaf < 1:
+        raise DataError(
+            "n_trees and min_rows_in_leaf must be at least 1 and n_leaves at least 2, not "
+            f"{n_trees}, {settings.min_rows_in_leaf} and {settings.n_leaves}; correct them"
+        )
+    if not 0 < settings.shrinkage <= 1:
+        raise DataError(f"shrinkage must lie in (0, 1], not at {settings.shrinkage}; correct it")
+    signs = settings.monotone
+    if signs is not None and (len(signs) != n_features or not set(signs) <= {-1, 0, 1}):
+        raise DataError(
+            f"monotone must give -1, 0 or 1 for each of the {n_features} features; got {signs!r}"
+        )

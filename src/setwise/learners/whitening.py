@@ -1,0 +1,150 @@
+"""Changes of variables after which losses have curvature of about one in all directions.
+
+A logistic loss has the Hessian X' diag(w p (1 - p)) X + ridge. Böhning (1992) bounds p (1 - p) by
+1/4 (and its like in a softmax by 1/2), which yields one matrix for all targets and all weights, and
+so one Cholesky factor R with R R' = (that matrix)^-1: in V with W = R V the bound is the identity.
+Where targets are rare, or weights large, the bound is far too large beside the ridge. Here 1/4 is
+replaced by the mean of p (1 - p) over rows, at base rates or at the weights of a start, and by its
+geometric mean over targets: no bound any more, but the line search needs none, and L-BFGS takes
+less than half the steps on mediamill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy import linalg
+
+from setwise.learners.design import DenseRows, SparseRows
+from setwise.learners.losses import BankLoss, SoftmaxLoss
+
+# The product X'X costs as much as d / 2L evaluations of L targets. Beyond this many it is not
+# regained, and the diagonal has to do.
+WORTH_EVALUATIONS = 100
+LEAST_SPREAD = 1e-6
+
+
+class Whitening(Protocol):
+    """W = R V."""
+
+    def weights(self, V: np.ndarray) -> np.ndarray:
+        """R V."""
+
+    def inverse(self, W: np.ndarray) -> np.ndarray:
+        """V such that R V = W."""
+
+    def gradient(self, G: np.ndarray) -> np.ndarray:
+        """R' G: the gradient in V."""
+
+
+class Triangular:
+    """By the Cholesky factor of the whole bound."""
+
+    def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
+        lower = _factor(bound, float(np.finfo(dtype).eps))
+        inverse = linalg.solve_triangular(lower, np.eye(len(bound)), lower=True)
+        self._lower, self._inverse = lower.astype(dtype), inverse.astype(dtype)
+
+    def weights(self, V: np.ndarray) -> np.ndarray:
+        """R V."""
+        W: np.ndarray = self._inverse.T @ V
+        return W
+
+    def inverse(self, W: np.ndarray) -> np.ndarray:
+        """V such that R V = W."""
+        V: np.ndarray = self._lower.T @ W
+        return V
+
+    def gradient(self, G: np.ndarray) -> np.ndarray:
+        """R' G: the gradient in V."""
+        pulled: np.ndarray = self._inverse @ G
+        return pulled
+
+
+def _factor(bound: np.ndarray, jitter: float) -> np.ndarray:
+    """Its Cholesky factor; a bound that rounding has made indefinite is raised until it has one."""
+    diagonal = np.diag_indices_from(bound)
+    bound[diagonal] += jitter * bound[diagonal].max()
+    try:
+        factor: np.ndarray = linalg.cholesky(bound, lower=True)
+    except linalg.LinAlgError:
+        return _factor(bound, 10 * jitter)
+    return factor
+
+
+class Diagonal:
+    """By the diagonal of the bound alone."""
+
+    def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
+        self._scale = (1 / np.sqrt(bound)).astype(dtype)[:, None]
+
+    def weights(self, V: np.ndarray) -> np.ndarray:
+        """R V."""
+        W: np.ndarray = self._scale * V
+        return W
+
+    def inverse(self, W: np.ndarray) -> np.ndarray:
+        """V such that R V = W."""
+        V: np.ndarray = W / self._scale
+        return V
+
+    def gradient(self, G: np.ndarray) -> np.ndarray:
+        """R' G: the gradient in V."""
+        pulled: np.ndarray = self._scale * G
+        return pulled
+
+
+class Curvature:
+    """The Hessian of typical targets, up to how sure they are of their rows.
+
+    ``weight`` (n,) is what targets have on average, ``ridge`` (d + 1,) their penalties. The whole
+    of X'X is made if that is worth its price for ``n_targets``, else its diagonal.
+    """
+
+    def __init__(
+        self,
+        rows: DenseRows | SparseRows,
+        weight: np.ndarray,
+        ridge: np.ndarray,
+        *,
+        n_targets: int,
+    ) -> None:
+        self._ridge, self._dtype = ridge, rows.dtype
+        worth = rows.shape[1] <= 2 * WORTH_EVALUATIONS * n_targets
+        if worth and isinstance(rows, DenseRows):
+            self._squares = rows.gram(weight)
+        else:
+            self._squares = rows.square_sums(weight)
+
+    def whitening(self, spread: float) -> Whitening:
+        """For rows whose p (1 - p) is ``spread``."""
+        hessian = spread * self._squares
+        if hessian.ndim == 1:
+            return Diagonal(hessian + self._ridge, self._dtype)
+        hessian[np.diag_indices_from(hessian)] += self._ridge
+        return Triangular(hessian, self._dtype)
+
+
+def typical(spreads: np.ndarray) -> float:
+    """The geometric mean of values of p (1 - p), (L,)."""
+    return float(np.exp(np.log(np.maximum(spreads, LEAST_SPREAD)).mean()))
+
+
+@dataclass(frozen=True)
+class WhitenedLoss:
+    """A loss as a function of V; that of a softmax has all of V in one column."""
+
+    loss: BankLoss | SoftmaxLoss
+    whitening: Whitening
+
+    def evaluate(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values, one per column of V, and gradients of the shape of V."""
+        W = self.whitening.weights(V.reshape(self.loss.rows.shape[1] + 1, -1))
+        values, G = self.loss.evaluate(W)
+        return values, self.whitening.gradient(G).reshape(V.shape)
+
+    def taken(self, columns: np.ndarray) -> WhitenedLoss:
+        """The same for some of the columns."""
+        return WhitenedLoss(self.loss.taken(columns), self.whitening)

@@ -1,0 +1,217 @@
+"""What every model shares: labels in and out, the decision for a metric, storage.
+
+A model implements ``_learn``, which returns its fitted attributes, and ``_distribution``, which
+turns rows of features into p(y|x). Everything else is here, so that all models agree on it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from setwise import metrics, storage
+from setwise.data.formats.files import StrPath
+from setwise.data.labels import Label, LabelSpace, is_frame
+from setwise.data.split import holdout
+from setwise.decisions import Decision, decision_for
+from setwise.decisions.base import row_batches
+from setwise.distributions.base import Distribution
+from setwise.errors import DataError, LabelMismatch
+from setwise.models.containers import container_of, in_container
+
+TUNING_SHARE = 0.2  # of the rows, held out where a decision must be tuned
+
+
+class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the models: a scikit-learn classifier of label sets.
+
+    Subclasses have the parameters ``target``, ``allow_empty`` and ``random_state``.
+    """
+
+    target: str | Decision
+    allow_empty: bool | str
+    random_state: int | None
+
+    @abstractmethod
+    def _learn(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
+    ) -> dict[str, Any]:
+        """The fitted attributes, by name; X is checked, Y canonical."""
+
+    @abstractmethod
+    def _distribution(self, X: Any) -> Distribution:
+        """p(y|x) for rows of checked features."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn p(y|x) from rows with their label sets.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d)
+        y : 0/1 array, sparse matrix, DataFrame (n, L), or a list of n label sets
+        sample_weight : array (n,), optional
+            How much each row counts.
+        groups : array (n,), optional
+            Rows of one group stay together wherever rows are held out.
+        """
+        X = validate_data(self, X, **_FEATURES)
+        y = _array_if_like_one(y)
+        space, Y = _labels(y, X.shape[0])
+        weights = _weights(sample_weight, X)
+        decision = clone_decision(self.target)
+        # A rule must be tuned on rows that its model has not seen.
+        if decision.needs_tuning:
+            self._tune(decision, X, Y, weights, groups)
+        fitted = self._learn(X, Y, weights, groups)
+        empty_rows = bool((np.diff(Y.indptr) == 0).any())
+        fitted |= {
+            "allow_empty_": empty_rows if self.allow_empty == "auto" else bool(self.allow_empty),
+            "decision_": decision,
+            "label_names_": space.names,
+            "label_container_": container_of(y),
+            "label_dtype_": y.dtype.name if isinstance(y, np.ndarray) and y.ndim == 2 else "int64",
+        }
+        # Only now: a fit that fails leaves an earlier one as it was.
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        return self
+
+    def predict_dist(self, X: Any) -> Distribution:
+        """p(y|x) for each row, as a distribution object."""
+        return self._distribution(self._features(X))
+
+    def predict(self, X: Any) -> Any:
+        """The label sets that are best for ``target``, 0/1, in the container that y was."""
+        decided = self._decided(X).astype(self.label_dtype_)
+        return in_container(decided, self.label_container_, self._space)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each label, (n, L)."""
+        return self.predict_dist(X).marginals()
+
+    def predict_sets(self, X: Any) -> list[tuple[Label, ...]]:
+        """The predicted label sets as tuples of label names."""
+        decided = self._decided(X)
+        return self._space.decode(decided)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Set accuracy: the share of rows whose predicted set is exactly right."""
+        decided = self._decided(X)
+        truth = self._space.encode(_array_if_like_one(y))
+        return metrics.set_accuracy(truth, decided, sample_weight=sample_weight)
+
+    def save(self, path: StrPath) -> None:
+        """Write the model as one file that cannot run code; ``setwise.load`` reads it."""
+        storage.save(self, path)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The label names in column order, as scikit-learn calls them."""
+        check_is_fitted(self, "label_names_")
+        return np.array(self.label_names_)
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the solver that took most of them, 1 where it counts none."""
+        check_is_fitted(self, "label_names_")
+        return max(1, int(self._iterations()))
+
+    def _iterations(self) -> int:
+        return 1
+
+    @property
+    def _space(self) -> LabelSpace:
+        return LabelSpace(self.label_names_)
+
+    def _features(self, X: Any) -> Any:
+        check_is_fitted(self, "label_names_")
+        return validate_data(self, X, reset=False, **_FEATURES)
+
+    def _decided(self, X: Any) -> np.ndarray:
+        X = self._features(X)
+        n, L = X.shape[0], len(self.label_names_)
+        parts = [self.decision_.decide(self._distribution(X[rows])) for rows in row_batches(n, L)]
+        return np.concatenate([np.zeros((0, L), dtype=np.int8), *parts])
+
+    def _tune(self, decision: Decision, X: Any, Y: Any, weights: Any, groups: Any) -> None:
+        if X.shape[0] < 2:
+            raise DataError(
+                f"the decision for {decision.target!r} is tuned on held-out rows, but there is "
+                'only one row; use target="f1" or "hamming", which need none'
+            )
+        train, held_out = holdout(
+            Y, test_size=TUNING_SHARE, groups=groups, random_state=self.random_state
+        )
+        inner = clone(self)
+        part = {
+            name: values[train] if values is not None else None
+            for name, values in (("sample_weight", weights), ("groups", _array(groups)))
+        }
+        for name, value in inner._learn(X[train], Y[train], **part).items():
+            setattr(inner, name, value)
+        inner.allow_empty_ = True
+        decision.tune(inner._distribution(X[held_out]), Y[held_out])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+_FEATURES = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
+
+
+def _array_if_like_one(y: Any) -> Any:
+    """Objects that numpy takes for arrays as arrays; containers of labels as they are."""
+    is_known = y is None or sparse.issparse(y) or is_frame(y) or isinstance(y, np.ndarray)
+    return np.asarray(y) if not is_known and hasattr(y, "__array__") else y
+
+
+def _labels(y: Any, n: int) -> tuple[LabelSpace, sparse.csr_array]:
+    """The label space of ``y`` and its canonical matrix, with as many rows as X has."""
+    if y is None:
+        raise DataError(
+            "fit requires y to be passed, but the target y is None; pass the rows' label sets"
+        )
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object:
+        raise LabelMismatch(
+            f"Unknown label type: {type_of_target(y)}. Label sets are a 0/1 matrix (n, L), a "
+            "DataFrame or a list of sets; reshape a single 0/1 label to (n, 1). "
+            "Only binary classification is supported."
+        )
+    space = LabelSpace.infer(y)
+    encoded = space.encode(y)
+    if encoded.shape[0] != n:
+        raise LabelMismatch(f"X has {n} rows but y has {encoded.shape[0]}; pass the same rows")
+    if encoded.shape[1] == 0:
+        raise LabelMismatch("y has no labels, so there is nothing to learn; pass at least one")
+    return space, encoded
+
+
+def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise DataError("sample_weight is zero everywhere; give some row a weight")
+    checked: np.ndarray = weights
+    return checked
+
+
+def _array(values: Any) -> np.ndarray | None:
+    return None if values is None else np.asarray(values)
+
+
+def clone_decision(target: str | Decision) -> Decision:
+    """A fresh rule: one given as an object is copied, so that fitting does not change it."""
+    return clone(target, safe=False) if isinstance(target, Decision) else decision_for(target)

@@ -1,0 +1,147 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from setwise.decisions import CalibratedF1, ExpectedF1, maximise_f1
+from setwise.distributions import BernoulliMixture, Product, Support
+from setwise.errors import DataError
+
+
+def all_sets(L):
+    return np.array(list(product([0, 1], repeat=L)), dtype=np.int8)
+
+
+def f1_table(sets, zero_division):
+    """F1 of every prediction (rows) for every truth (columns)."""
+    common = sets.astype(int) @ sets.T
+    sizes = sets.sum(axis=1)
+    total = sizes[:, None] + sizes
+    return np.where(total == 0, zero_division, 2 * common / np.maximum(total, 1))
+
+
+def random_table(L, n, random, concentration=0.3):
+    return random.dirichlet(np.full(2**L, concentration), size=n)
+
+
+def size_tables(probabilities, sets):
+    """P(y_l = 1, |y| = s) for s = 1 to L, and P(|y| = s) for s = 0 to L, by enumeration."""
+    L = sets.shape[1]
+    has_size = sets.sum(axis=1)[:, None] == np.arange(L + 1)  # (2^L, L + 1)
+    sizes = probabilities @ has_size
+    marginals = np.einsum("np,pl,ps->nls", probabilities, sets, has_size[:, 1:])
+    return marginals, sizes
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0])
+@pytest.mark.parametrize("L", [1, 2, 5])
+def test_no_other_set_has_a_larger_expected_f1(L, zero_division):
+    sets = all_sets(L)
+    for concentration in (0.05, 0.3, 3.0):
+        p = random_table(L, 200, np.random.default_rng(L), concentration)
+        Y, value = maximise_f1(*size_tables(p, sets), zero_division)
+        expected = p @ f1_table(sets, zero_division).T  # (n, predictions)
+        chosen = Y @ (2 ** np.arange(L)[::-1])
+        np.testing.assert_allclose(value, expected.max(axis=1), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            expected[np.arange(len(p)), chosen], expected.max(axis=1), rtol=1e-12, atol=1e-14
+        )
+
+
+def test_the_best_set_may_be_larger_than_any_likely_one():
+    """Four equally likely single labels: predicting all of them has F1 2/5, one alone 1/4."""
+    sets = np.eye(4, dtype=np.int8)
+    p = np.log(np.full((1, 4), 0.25))
+    answer = ExpectedF1().answer(Support(sets, p))
+    np.testing.assert_array_equal(answer.Y, [[1, 1, 1, 1]])
+    np.testing.assert_allclose(answer.expected_f1, [0.4], rtol=1e-12)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 6))
+@settings(max_examples=50)
+def test_exact_answers_of_products_and_mixtures(seed, K, L):
+    random = np.random.default_rng(seed)
+    log_pi = np.log(random.dirichlet(np.ones(K), size=3))
+    logits = random.normal(scale=3, size=(3, K, L))
+    sets = all_sets(L)
+    for distribution in (BernoulliMixture(log_pi, logits), Product(logits[:, 0])):
+        p = np.stack([np.exp(distribution.log_prob(np.tile(s, (3, 1)))) for s in sets], axis=1)
+        expected = p @ f1_table(sets, 0.0).T
+        answer = ExpectedF1().answer(distribution)
+        np.testing.assert_allclose(answer.expected_f1, expected.max(axis=1), rtol=1e-9)
+        np.testing.assert_allclose(answer.tail, 0, atol=1e-9)
+
+
+def test_cutting_sizes_costs_no_more_than_their_probability():
+    random = np.random.default_rng(0)
+    distribution = Product(random.normal(1.0, 1.0, size=(50, 12)))
+    exact = ExpectedF1(max_size=12).answer(distribution)
+    for size in (3, 6, 9):
+        cut = ExpectedF1(max_size=size).answer(distribution)
+        loss = exact.expected_f1 - cut.expected_f1
+        assert (loss <= cut.tail + 1e-12).all()
+        assert cut.tail.max() > 1e-3
+        np.testing.assert_allclose(
+            cut.tail, 1 - distribution.size_distribution(size).sum(axis=1), atol=1e-12
+        )
+
+
+def test_sizes_are_added_until_the_tail_is_small():
+    distribution = Product(np.full((2, 60), 2.0))  # some 53 labels a row
+    answer = ExpectedF1().answer(distribution)
+    assert answer.tail.max() <= 1e-3
+    np.testing.assert_array_equal(answer.Y, np.ones((2, 60)))
+
+
+def test_many_rows_are_decided_in_batches(monkeypatch):
+    from setwise.decisions import base
+
+    distribution = Product(np.random.default_rng(1).normal(size=(40, 5)))
+    whole = ExpectedF1().answer(distribution)
+    monkeypatch.setattr(base, "BATCH_CELLS", 60)
+    parts = ExpectedF1().answer(distribution)
+    np.testing.assert_array_equal(parts.Y, whole.Y)
+    np.testing.assert_array_equal(parts.expected_f1, whole.expected_f1)
+
+
+def test_permuting_labels_permutes_the_answer():
+    random = np.random.default_rng(2)
+    logits = random.normal(size=(30, 7))
+    order = random.permutation(7)
+    decide = ExpectedF1().decide
+    np.testing.assert_array_equal(decide(Product(logits[:, order])), decide(Product(logits))[:, order])
+
+
+def test_shapes_that_do_not_fit_get_a_sentence():
+    with pytest.raises(DataError, match=r"need sizes of shape \(2, 5\), got \(2, 4\)"):
+        maximise_f1(np.zeros((2, 3, 4)), np.zeros((2, 4)))
+
+
+def test_calibration_mends_size_marginals_that_are_too_sure():
+    """Logits three times too large: after calibration the decision is nearly that of the truth."""
+    random = np.random.default_rng(3)
+    logits = random.normal(-0.5, 1.0, size=(6000, 5))
+    truth, sure = Product(logits), Product(3 * logits)
+    Y = truth.sample(1, random_state=0)[0]
+    held_out, test = slice(0, 4000), slice(4000, 6000)
+    tuned = CalibratedF1(max_size=5).tune(sure[held_out], sparse.csr_array(Y[held_out]))
+    sizes = truth[test].size_distribution(5)
+    best = ExpectedF1().answer(truth[test]).expected_f1.mean()
+
+    def worth(decided):
+        """The mean expected F1, under the truth, of some decisions."""
+        gain = np.einsum(
+            "nls,nls->nl",
+            truth[test].size_marginals(5),
+            2 / (np.arange(1, 6) + decided.sum(axis=1)[:, None, None]) * np.ones((1, 5, 1)),
+        )
+        return (gain * decided).sum(axis=1).mean()
+
+    plain = worth(ExpectedF1().decide(sure[test]))
+    calibrated = worth(tuned.decide(sure[test]))
+    assert plain < calibrated <= best + 1e-9
+    assert best - calibrated < 0.25 * (best - plain)
+    assert sizes.shape == (2000, 6)

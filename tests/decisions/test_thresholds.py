@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from setwise import metrics
+from setwise.decisions import decision_for
+from setwise.decisions.thresholds import best_f1_thresholds
+from setwise.distributions import Product
+from setwise.errors import DataError
+
+MEASURES = {
+    "micro_f1": lambda Y, P: metrics.f1(Y, P, average="micro"),
+    "f1_threshold": lambda Y, P: metrics.f1(Y, P),
+    "jaccard": lambda Y, P: metrics.jaccard(Y, P),
+}
+
+# Few different values, so that ties are common.
+logits = hnp.arrays(np.float64, (6, 4), elements=st.sampled_from([-2.0, -1.0, 0.0, 0.5, 3.0]))
+truths = hnp.arrays(np.int8, (6, 4), elements=st.integers(0, 1))
+
+
+@pytest.mark.parametrize("target", MEASURES)
+@given(logits, truths)
+def test_no_shared_threshold_is_better_on_the_held_out_rows(target, logits, Y):
+    distribution = Product(logits)
+    marginals = distribution.marginals()
+    tuned = decision_for(target).tune(distribution, sparse.csr_array(Y))
+    decided = tuned.decide(distribution)
+    np.testing.assert_array_equal(decided, marginals >= tuned.threshold_)
+    cuts = np.append(np.unique(marginals), 2.0)
+    best = max(MEASURES[target](Y, (marginals >= cut).astype(int)) for cut in cuts)
+    np.testing.assert_allclose(MEASURES[target](Y, decided), best, rtol=1e-12)
+
+
+@given(logits, truths)
+def test_no_other_thresholds_are_better_for_the_label_averaged_f1(logits, Y):
+    distribution = Product(logits)
+    marginals = distribution.marginals()
+    decided = decision_for("macro_f1").tune(distribution, sparse.csr_array(Y)).decide(distribution)
+    for label in range(4):
+        column = marginals[:, [label]]
+        cuts = np.append(np.unique(column), 2.0)
+        best = max(metrics.f1(Y[:, [label]], (column >= c).astype(int), average="label") for c in cuts)
+        found = metrics.f1(Y[:, [label]], decided[:, [label]], average="label")
+        np.testing.assert_allclose(found, best, rtol=1e-12)
+    assert not decided[:, Y.sum(axis=0) == 0].any()
+
+
+def test_a_threshold_lies_halfway_between_two_scores():
+    scores = np.array([[0.8], [0.4], [0.1]])
+    np.testing.assert_allclose(best_f1_thresholds(scores, np.array([[1], [0], [0]])), 0.6, rtol=1e-12)
+
+
+def test_a_rule_that_was_not_tuned_says_so():
+    with pytest.raises(DataError, match="'micro_f1' learns its thresholds from held-out rows"):
+        decision_for("micro_f1").decide(Product(np.zeros((1, 2))))

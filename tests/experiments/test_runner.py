@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pytest
+
+from setwise.cli import main
+from setwise.data import write_svmlight
+from setwise.errors import DataError
+from setwise.experiments import entries, runner
+from setwise.experiments.entries import Entry, ModelSpec
+from setwise.experiments.tuning import held_out_log_prob, tune
+from setwise.models import BinaryRelevance
+
+
+def labelled_rows(n, seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    return X, (2 * X @ np.eye(3) + random.normal(size=(n, 3)) > 0).astype(int)
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """An experiment on a data set of a hundred rows."""
+    (tmp_path / "tiny").mkdir()
+    for seed, part in enumerate(("train", "test")):
+        write_svmlight(tmp_path / f"tiny/tiny-{part}.svm", *labelled_rows(60, seed))
+    monkeypatch.setenv("SETWISE_DATA", str(tmp_path))
+    entry = Entry(
+        name="tiny",
+        title="A tiny table",
+        datasets=("tiny",),
+        models=(ModelSpec("BR", "BinaryRelevance", grid={"C": (1e-6, 1.0)}),),
+        seeds=(0, 1),
+        published={("tiny", "BR", "set_accuracy"): (0.5, "nowhere")},
+        notes="Only a test.",
+    )
+    monkeypatch.setitem(entries.ENTRIES, "tiny", entry)
+    return entry
+
+
+def test_an_entry_is_run_and_summarised(tiny):
+    results = json.loads(json.dumps(runner.run("tiny")))
+    assert [row["decision"] for row in results["rows"]] == ["set_accuracy", "f1", "hamming"]
+    first = results["rows"][0]
+    assert first["settings"] == [{"C": 1.0}] * 2
+    assert first["published"] == {"set_accuracy": [0.5, "nowhere"]}
+    assert 0.3 < first["mean"]["set_accuracy"] < 1
+    assert first["deviation"]["set_accuracy"] == 0  # nothing here is left to chance
+    assert set(results["wins"]) == {"set_accuracy", "f1", "hamming"}
+
+
+def test_wins_count_the_best_on_the_own_measure(tiny):
+    rows = [
+        {"dataset": "tiny", "model": "BR", "decision": decision, "mean": means}
+        for decision, means in (
+            ("set_accuracy", {"set_accuracy": 0.6, "instance_f1": 0.5, "hamming_loss": 0.2}),
+            ("f1", {"set_accuracy": 0.5, "instance_f1": 0.7, "hamming_loss": 0.3}),
+            ("hamming", {"set_accuracy": 0.6, "instance_f1": 0.6, "hamming_loss": 0.25}),
+        )
+    ]
+    assert runner.wins(tiny, rows) == {"set_accuracy": 1, "f1": 1, "hamming": 0}
+
+
+def test_the_command_prints_a_table_and_writes_json(tiny, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["bench", "run", "tiny", "--json", str(tmp_path / "out.json")]) == 0
+    out = capsys.readouterr().out
+    assert "A tiny table" in out
+    assert "0.500 (nowhere)" in out
+    assert "has the best F1 on" in out
+    assert "Only a test." in out
+    assert json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert main(["bench", "list"]) == 0
+    assert "tiny" in capsys.readouterr().out
+    assert main(["bench", "run", "nothing"]) == 2
+    assert "there is no experiment 'nothing'" in capsys.readouterr().err
+
+
+def test_settings_are_chosen_by_held_out_likelihood():
+    X, Y = labelled_rows(90, 3)
+    model, setting = tune(BinaryRelevance(), {"C": (1e-6, 1.0)}, X, Y)
+    assert setting == {"C": 1.0}
+    assert model.get_params()["C"] == 1.0
+    assert not hasattr(model, "bank_")
+    folds = [(np.arange(0, 60), np.arange(60, 90)), (np.arange(30, 90), np.arange(0, 30))]
+    expected = np.concatenate(
+        [
+            BinaryRelevance(C=0.5).fit(X[train], Y[train]).predict_dist(X[test]).log_prob(Y[test])
+            for train, test in folds
+        ]
+    ).mean()
+    found = held_out_log_prob(BinaryRelevance(), {"C": 0.5}, X, Y, folds)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_groups_are_never_separated(monkeypatch):
+    X, Y = labelled_rows(40, 4)
+    groups = np.repeat(np.arange(10), 4)
+    seen = []
+    monkeypatch.setattr(
+        "setwise.experiments.tuning.held_out_log_prob",
+        lambda model, setting, X, Y, folds: seen.extend(folds) or 0.0,
+    )
+    tune(BinaryRelevance(), {"C": (1.0, 2.0)}, X, Y, groups=groups)
+    assert seen
+    for train, test in seen:
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_a_data_set_without_a_test_part_gets_a_sentence(tiny, tmp_path):
+    (tmp_path / "tiny/tiny-test.svm").unlink()
+    with pytest.raises(DataError, match="tiny has no published split"):
+        runner.run("tiny")

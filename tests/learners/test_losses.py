@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, log_softmax, softmax
+
+from setwise.learners import _lanes_kernel as lanes
+from setwise.learners import _residual_kernel as kernels
+from setwise.learners.design import rows_of
+from setwise.learners.losses import BankLoss, SoftmaxLoss, padded
+from setwise.learners.workers import Workers
+
+precisions = pytest.mark.parametrize(("dtype", "units"), [(np.float32, 4), (np.float64, 8)])
+
+
+def random_problem(dtype=np.float64, L=5, *, bias=True, container=np.asarray, seed=0):
+    random = np.random.default_rng(seed)
+    X = (random.normal(size=(40, 4)) * (random.random((40, 4)) < 0.7)).astype(dtype)
+    rows = rows_of(container(X), bias=bias)
+    penalties = np.array([[1], [1], [1], [1], [0]], dtype)
+    return random, X, rows, penalties
+
+
+@precisions
+def test_residual_kernels_are_numpys(dtype, units):
+    random = np.random.default_rng(0)
+    logits = np.append(np.linspace(-30, 30, 1030), [0, 100, -100, 1e4, -1e4]).reshape(-1, 9)
+    logits = logits.astype(dtype)
+    T, weight = random.random(logits.shape).astype(dtype), random.random((len(logits), 9))
+    weight = weight.astype(dtype)
+    tolerance = units * np.finfo(dtype).eps
+    for fill, w in ((kernels.logistic, weight[:, :1].copy()), (kernels.logistic_own, weight)):
+        Z, loss = logits.copy(), np.zeros(9)
+        fill(Z, T, w, loss)
+        wide = logits.astype(float)
+        np.testing.assert_allclose(Z, w * (expit(wide) - T), rtol=0, atol=tolerance)
+        expected = (w * (np.logaddexp(0, wide) - T * wide)).sum(axis=0)
+        np.testing.assert_allclose(loss, expected, rtol=20 * tolerance)
+
+
+@precisions
+def test_losses_keep_their_relative_precision_far_out(dtype, units):
+    """A row that is certain has a loss of e^-z, not of zero."""
+    Z, loss = np.full((1, 8), -20, dtype), np.zeros(8)
+    kernels.logistic(Z, np.zeros((1, 8), dtype), np.ones((1, 1), dtype), loss)
+    np.testing.assert_allclose(loss, np.log1p(np.exp(-20.0)), rtol=100 * np.finfo(dtype).eps)
+
+
+@precisions
+def test_softmax_kernel_is_numpys(dtype, units):
+    random = np.random.default_rng(0)
+    logits = (10 * random.normal(size=(50, 7))).astype(dtype)
+    logits[0, 0] = 500
+    T = random.dirichlet(np.ones(7), 50).astype(dtype)
+    weight, Z, loss = random.random((50, 1)).astype(dtype), logits.copy(), np.zeros(7)
+    kernels.softmax(Z, T, weight, loss)
+    wide = logits.astype(float)
+    tolerance = units * np.finfo(dtype).eps
+    np.testing.assert_allclose(Z, weight * (softmax(wide, axis=1) - T), rtol=0, atol=tolerance)
+    expected = -(weight * T * log_softmax(wide, axis=1)).sum()
+    np.testing.assert_allclose(loss[0], expected, rtol=10 * tolerance)
+
+
+def test_python_twins_of_lane_functions():
+    assert lanes.exp(1.0) == np.exp(1.0)
+    assert lanes.log1p(0.5) == np.log1p(0.5)
+    assert lanes.unit(np.float32(3)).dtype == np.float32
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_bank_gradients_match_finite_differences(container, own, bias):
+    random, _, rows, penalties = random_problem(container=container, bias=bias)
+    T, weight = random.random((40, 5)), random.random((40, 5 if own else 1))
+    ridge = random.random(5)
+    weight = padded(weight) if own else weight
+    with Workers(1) as workers:
+        loss = BankLoss(rows, padded(T), weight, ridge, penalties, workers)
+        W = random.normal(size=(5, 5))
+        G, step = loss.evaluate(W)[1], 1e-6
+        for j in range(4 + bias):
+            shift = np.zeros_like(W)
+            shift[j] = step
+            slope = (loss.evaluate(W + shift)[0] - loss.evaluate(W - shift)[0]) / (2 * step)
+            np.testing.assert_allclose(G[j], slope, rtol=1e-6, atol=1e-7)
+        some = np.array([3, 1])
+        np.testing.assert_allclose(
+            loss.taken(some).evaluate(W[:, some])[0], loss.evaluate(W)[0][some], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_softmax_gradients_match_finite_differences(container):
+    random, _, rows, penalties = random_problem(container=container)
+    T, weight = random.dirichlet(np.ones(3), 40), random.random((40, 1))
+    with Workers(1) as workers:
+        loss = SoftmaxLoss(rows, T, weight, 0.3, penalties, workers)
+        W = random.normal(size=(5, 3))
+        G, step = loss.evaluate(W)[1], 1e-6
+        for place in np.ndindex(W.shape):
+            shift = np.zeros_like(W)
+            shift[place] = step
+            slope = (loss.evaluate(W + shift)[0] - loss.evaluate(W - shift)[0]) / (2 * step)
+            np.testing.assert_allclose(G[place], slope[0], rtol=1e-6, atol=1e-7)
+
+
+def test_gram_and_square_sums():
+    random, X, rows, _ = random_problem()
+    weight = random.random(40)
+    wide = np.column_stack([X, np.ones(40)])
+    gram = wide.T @ (weight[:, None] * wide)
+    np.testing.assert_allclose(rows.gram(weight), gram, rtol=1e-9, atol=1e-12)
+    for container in (np.asarray, sparse.csr_array):
+        sums = rows_of(container(X), bias=True).square_sums(weight)
+        np.testing.assert_allclose(sums, np.diag(gram), rtol=1e-9)
+
+
+def test_padding():
+    assert padded(np.ones((2, 9))).shape == (2, 16)
+    assert padded(np.ones((2, 3))).shape == (2, 3)
+    assert padded(np.ones((2, 9)))[:, 9:].sum() == 0

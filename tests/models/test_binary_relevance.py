@@ -1,0 +1,210 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import setwise as sw
+from setwise import metrics
+from setwise.errors import DataError, LabelMismatch
+from setwise.models import BinaryRelevance
+
+NAMES = ["beach", "sunset", "urban"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 4))
+    Y = (X @ random.normal(size=(4, 3)) + random.normal(size=(150, 3)) > 0.3).astype(int)
+    return X, Y
+
+
+def test_it_is_scikit_learns_one_vs_rest(data):
+    X, Y = data
+    ours = BinaryRelevance(C=2.0).fit(X, Y).predict_proba(X)
+    theirs = OneVsRestClassifier(LogisticRegression(C=2.0, tol=1e-10)).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(ours, theirs, atol=2e-4)
+
+
+def test_labels_go_out_in_the_container_in_which_they_came(data):
+    X, Y = data
+    model = BinaryRelevance()
+    expected = model.fit(X, Y).predict(X)
+    assert isinstance(expected, np.ndarray)
+    for given, kind in (
+        (sparse.csr_matrix(Y), sparse.csr_matrix),
+        (sparse.csr_array(Y), sparse.csr_array),
+        (pd.DataFrame(Y, columns=NAMES), pd.DataFrame),
+        (pl.DataFrame(Y, schema=NAMES), pl.DataFrame),
+    ):
+        found = model.fit(X, given).predict(X)
+        assert isinstance(found, kind)
+        values = found.toarray() if sparse.issparse(found) else found.to_numpy()
+        np.testing.assert_array_equal(values, expected)
+    assert list(model.predict(X).columns) == NAMES
+    sets = sw.LabelSpace(NAMES).decode(Y)
+    model.fit(X, sets)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.predict_sets(X) == sw.LabelSpace(NAMES).decode(expected)
+    assert list(model.classes_) == NAMES
+
+
+def test_features_may_be_sparse_or_a_frame(data):
+    X, Y = data
+    dense = BinaryRelevance(max_iter=2000).fit(X, Y)
+    packed = BinaryRelevance(max_iter=2000).fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(packed.predict_proba(X), dense.predict_proba(X), atol=1e-3)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = BinaryRelevance().fit(frame, Y)
+    assert list(model.feature_names_in_) == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("dcba")])
+
+
+@pytest.mark.parametrize("learner", ["logistic", "elastic", "boosting", LogisticRegression()])
+def test_every_learner_beats_the_commonest_set(data, learner):
+    X, Y = data
+    model = BinaryRelevance(learner, max_iter=60).fit(X[:100], Y[:100])
+    truth = sparse.csr_array(Y[100:])
+    common = np.tile(Y[:100].mean(axis=0) > 0.5, (50, 1)).astype(int)
+    assert model.score(X[100:], Y[100:]) > metrics.set_accuracy(truth, common)
+    dist = model.predict_dist(X[100:])
+    assert np.isfinite(dist.log_prob(truth)).all()
+
+
+@pytest.mark.parametrize("target", ["set_accuracy", "f1", "hamming", "f1_calibrated"])
+def test_the_mode_of_independent_labels_is_the_likely_labels(data, target):
+    X, Y = data
+    model = BinaryRelevance(target=target).fit(X, Y)
+    decided = model.predict(X)
+    if target in ("set_accuracy", "hamming") and model.allow_empty_:
+        np.testing.assert_array_equal(decided, model.predict_proba(X) > 0.5)
+    assert decided.shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    ("target", "average"),
+    [("micro_f1", "micro"), ("macro_f1", "label"), ("f1_threshold", "instance")],
+)
+def test_tuned_thresholds_raise_the_measure_they_are_tuned_for(target, average):
+    """Rare labels: one half is too high a threshold for any F1."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(1200, 5))
+    Y = (X @ random.normal(size=(5, 4)) + 2 * random.normal(size=(1200, 4)) > 3).astype(int)
+    train, test = slice(0, 800), slice(800, None)
+    tuned = BinaryRelevance(target=target).fit(X[train], Y[train]).predict(X[test])
+    plain = BinaryRelevance(target="hamming").fit(X[train], Y[train]).predict(X[test])
+    assert metrics.f1(Y[test], tuned, average=average) > metrics.f1(Y[test], plain, average=average)
+
+
+def test_empty_sets_are_predicted_only_where_training_has_one(data):
+    X, Y = data
+    without = Y.copy()
+    without[Y.sum(axis=1) == 0, 0] = 1
+    model = BinaryRelevance().fit(X, without)
+    assert not model.allow_empty_
+    assert model.predict(10 * X).sum(axis=1).min() >= 1
+    assert BinaryRelevance().fit(X, Y).allow_empty_
+    assert BinaryRelevance(allow_empty=True).fit(X, without).allow_empty_
+
+
+def test_constant_and_unseen_labels_are_neither_certain_nor_an_error(data):
+    X, Y = data
+    Y = np.column_stack([Y, np.zeros(150), np.ones(150)]).astype(int)
+    for learner in ("logistic", "elastic", "boosting", LogisticRegression()):
+        p = BinaryRelevance(learner, max_iter=50).fit(X, Y).predict_proba(1e6 * X)
+        assert ((p > 0) & (p < 1)).all()
+        assert (p[:, 3] < 0.05).all()
+        assert (p[:, 4] > 0.95).all()
+
+
+def test_weights_count_rows(data):
+    X, Y = data
+    weights = np.random.default_rng(2).integers(0, 3, size=150)
+    weighted = BinaryRelevance(max_iter=1000).fit(X, Y, sample_weight=weights)
+    repeated = BinaryRelevance(max_iter=1000).fit(
+        np.repeat(X, weights, 0), np.repeat(Y, weights, 0)
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
+
+
+def test_it_works_in_scikit_learns_tools(data):
+    X, Y = data
+    pipeline = make_pipeline(StandardScaler(), BinaryRelevance())
+    assert cross_val_score(pipeline, X, Y, cv=sw.IterativeKFold(3)).shape == (3,)
+    search = GridSearchCV(BinaryRelevance(), {"C": [0.01, 1.0]}, cv=3).fit(X, Y)
+    assert search.best_params_["C"] in (0.01, 1.0)
+    copy = clone(BinaryRelevance("boosting", target="f1", C=3))
+    assert copy.get_params()["C"] == 3
+    assert copy.learner == "boosting"
+
+
+@pytest.mark.parametrize("learner", ["logistic", "elastic", "boosting"])
+@pytest.mark.parametrize("target", ["set_accuracy", "f1", "macro_f1"])
+def test_a_saved_model_is_the_same_model(data, learner, target, tmp_path):
+    X, Y = data
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = BinaryRelevance(learner, target=target, max_iter=20).fit(
+        frame, sw.LabelSpace(NAMES).decode(Y)
+    )
+    model.save(tmp_path / "model.setwise")
+    loaded = sw.load(tmp_path / "model.setwise")
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+    assert loaded.predict_sets(frame) == model.predict_sets(frame)
+    assert list(loaded.feature_names_in_) == list("abcd")
+    assert loaded.get_params() == model.get_params()
+
+
+def test_a_failed_fit_leaves_the_earlier_one(data):
+    X, Y = data
+    model = BinaryRelevance().fit(X, Y)
+    before = model.predict_proba(X)
+    with pytest.raises(LabelMismatch):
+        model.fit(X, Y[:10])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"y": np.full((150, 3), 2)}, "labels are 0 or 1"),
+        ({"y": np.zeros((150, 0))}, "no labels"),
+        ({"X": np.full((150, 4), np.nan)}, "NaN"),
+        ({"X": np.full((150, 4), np.inf)}, "infinity"),
+        ({"sample_weight": np.zeros(150)}, "zero"),
+        ({"sample_weight": -np.ones(150)}, "[Nn]egative"),
+    ],
+)
+def test_bad_input_gets_a_sentence(data, change, sentence):
+    X, Y = data
+    with pytest.raises(ValueError, match=sentence):
+        BinaryRelevance().fit(**({"X": X, "y": Y} | change))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"learner": "magic"}, "learner must be one of logistic, elastic, boosting"),
+        ({"target": "magic"}, "target must be one of"),
+    ],
+)
+def test_bad_parameters_get_a_sentence(data, parameters, sentence):
+    with pytest.raises(DataError, match=sentence):
+        BinaryRelevance(**parameters).fit(*data)
+
+
+def test_any_scikit_learn_classifier_serves(data):
+    X, Y = data
+    forest = RandomForestClassifier(20, max_depth=3, random_state=0)
+    p = BinaryRelevance(forest).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(
+        p[:, 1], forest.fit(X, Y[:, 1]).predict_proba(X)[:, 1].clip(1e-6, 1 - 1e-6), atol=1e-5
+    )

@@ -1,0 +1,111 @@
+"""Every model through every check: scikit-learn's own, and ours."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import setwise as sw
+from setwise.models import MODELS
+
+# A label matrix holds 0 and 1 only: of 1 and 2, or -1 and 1, it is not for us to guess which value
+# means that the label is there.
+OTHER_VALUES = "passes a target with values other than 0 and 1, which is refused with a sentence"
+ONE_DIMENSION = "passes or expects a single, flat target; label sets are (n, L)"
+EXPECTED_FAILURES = {
+    "check_classifier_data_not_an_array": OTHER_VALUES,
+    "check_estimator_sparse_array": OTHER_VALUES,
+    "check_estimator_sparse_matrix": OTHER_VALUES,
+    "check_estimators_dtypes": OTHER_VALUES,
+    "check_fit2d_1feature": OTHER_VALUES,
+    "check_sample_weights_not_an_array": OTHER_VALUES,
+    "check_sample_weights_not_overwritten": OTHER_VALUES,
+    "check_sample_weights_pandas_series": OTHER_VALUES,
+    "check_sample_weights_shape": OTHER_VALUES,
+    "check_classifiers_classes": ONE_DIMENSION,
+    "check_classifiers_one_label_sample_weights": ONE_DIMENSION,
+    "check_classifiers_train": ONE_DIMENSION,
+    "check_classifiers_multilabel_representation_invariance": (
+        "passes nested lists of 0 and 1, which may be a matrix or label sets; we ask which"
+    ),
+    "check_sample_weight_equivalence_on_sparse_data": (
+        "asks for seven equal digits; the dual solver stops at a certified relative gap, and visits "
+        "repeated rows in another order"
+    ),
+}
+
+
+def expected_failures(model):
+    return EXPECTED_FAILURES
+
+
+@parametrize_with_checks(
+    [model() for model in MODELS.values()], expected_failed_checks=expected_failures
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def rows(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    return X, (X @ random.normal(size=(3, 4)) > 0.2).astype(int)
+
+
+models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@models
+def test_the_distribution_and_the_marginals_agree(model):
+    X, Y = rows()
+    fitted = model().fit(X, Y)
+    np.testing.assert_allclose(
+        fitted.predict_dist(X).marginals(), fitted.predict_proba(X), rtol=1e-12
+    )
+
+
+@models
+def test_permuting_labels_permutes_the_answer(model):
+    X, Y = rows()
+    order = [2, 0, 3, 1]
+    plain, permuted = model().fit(X, Y), model().fit(X, Y[:, order])
+    np.testing.assert_allclose(
+        permuted.predict_proba(X), plain.predict_proba(X)[:, order], atol=1e-5
+    )
+
+
+@models
+def test_a_model_is_the_same_after_pickling_and_saving(model, tmp_path):
+    X, Y = rows()
+    fitted = model().fit(X, Y)
+    fitted.save(tmp_path / "model.setwise")
+    for copy in (pickle.loads(pickle.dumps(fitted)), sw.load(tmp_path / "model.setwise")):
+        np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
+
+
+@models
+def test_the_seed_decides(model):
+    X, Y = rows()
+    first, second = (model(random_state=3).fit(X, Y).predict_proba(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@models
+def test_odd_shapes_work(model):
+    X, Y = rows()
+    for part in (slice(0, 1), slice(0, 2)):
+        assert model().fit(X[part], Y[part]).predict(X).shape == (60, 4)
+    assert model().fit(X, Y[:, :1]).predict(X).shape == (60, 1)
+    constant = np.zeros_like(X)
+    p = model().fit(constant, Y).predict_proba(constant)
+    np.testing.assert_allclose(p[0], Y.mean(axis=0), atol=0.05)
+    for same in (np.zeros_like(Y), np.ones_like(Y)):
+        np.testing.assert_array_equal(clone(model()).fit(X, same).predict(X), same)
+
+
+def test_every_model_is_exported():
+    assert sw.list_models() == sorted(MODELS)
+    for name in MODELS:
+        assert getattr(sw, name) is MODELS[name]

@@ -1,0 +1,180 @@
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from setwise import storage
+from setwise.errors import FormatError, StorageError
+
+
+@storage.storable
+class Box:
+    def __init__(self, parameter=None):
+        self.parameter = parameter
+
+
+def same(a, b):
+    if isinstance(a, Box):
+        return isinstance(b, Box) and same(vars(a), vars(b))
+    if sparse.issparse(a):
+        return a.shape == b.shape and (a != b).nnz == 0
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and (a == b or (a != a and b != b))
+
+
+def round_trip(thing, path):
+    storage.save(thing, path)
+    return storage.load(path)
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(plain, plain)
+def test_plain_values_come_back(tmp_path_factory, parameter, fitted):
+    box = Box(parameter)
+    box.value_ = fitted
+    assert same(round_trip(box, tmp_path_factory.mktemp("box") / "box.setwise"), box)
+
+
+def test_arrays_matrices_and_objects_come_back(tmp_path):
+    box = Box(Box(np.float32))
+    box.array_ = np.arange(6, dtype=np.float32).reshape(2, 3)
+    box.words_ = np.array(["a", "bc"])
+    box.names_ = np.array(["a", "bc"], dtype=object)
+    box.matrix_ = sparse.csr_array(np.eye(3, dtype=np.int8))
+    box.inner_ = [Box((1, None)), {"key": np.int64(3), 4: np.nan}]
+    back = round_trip(box, tmp_path / "box.setwise")
+    box.inner_[1]["key"] = 3
+    assert same(back, box)
+
+
+def test_what_is_neither_parameter_nor_fitted_is_left_out(tmp_path):
+    box = Box()
+    box._secret = box.temporary = 1
+    assert vars(round_trip(box, tmp_path / "box.setwise")) == {"parameter": None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [print, object(), np.array([object()]), {1, 2}, np.random.default_rng(0), b"bytes"],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_cannot_be_stored_safely_is_refused(tmp_path, value):
+    with pytest.raises(StorageError, match=r"Box\.parameter is of type"):
+        storage.save(Box(value), tmp_path / "box.setwise")
+    assert not list(tmp_path.iterdir())
+
+
+def write_archive(path, manifest, **members):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("manifest.json", json.dumps(manifest))
+        for name, contents in members.items():
+            file.writestr(f"{name[1:]}.npy", contents)
+    return path
+
+
+def manifest(root, **changes):
+    return {"format": "setwise", "version": 1, "root": root} | changes
+
+
+class Exploit:
+    def __reduce__(self):
+        return print, ("this must not run",)
+
+
+def test_a_pickled_array_is_not_opened(tmp_path, capsys):
+    contents = io.BytesIO()
+    np.lib.format.write_array(contents, np.array([Exploit()]), allow_pickle=True)
+    path = write_archive(tmp_path / "x", manifest({"array": 0}), _0=contents.getvalue())
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"object": "Popen", "parameters": {"args": "true"}, "fitted": {}},
+        {"object": "Box", "parameters": {}, "fitted": {"__class__": 1}},
+        {"object": "Box", "parameters": {}, "fitted": {"_private_": 1}},
+        {"object": "Box", "parameters": {}, "fitted": {"save": 1}},
+    ],
+)
+def test_only_fitted_attributes_of_known_classes_are_made(tmp_path, root):
+    with pytest.raises(StorageError):
+        storage.load(write_archive(tmp_path / "x", manifest(root)))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"version": 2}, "written in format 2, this setwise reads format 1; upgrade"),
+        ({"format": "other"}, "not a setwise file"),
+    ],
+)
+def test_newer_and_foreign_files_get_a_sentence(tmp_path, change, sentence):
+    with pytest.raises(FormatError, match=sentence):
+        storage.load(write_archive(tmp_path / "x", manifest(None, **change)))
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"array": 7},
+        {"array": "../../etc/passwd"},
+        {"csr": [{"list": [1]}, {"list": [9]}, {"list": [0, 1]}], "shape": [1, 2]},
+        {"object": "Box", "parameters": {"unknown": 1}, "fitted": {}},
+        {"nothing": "known"},
+        {"dtype": "no such dtype"},
+    ],
+)
+def test_a_broken_manifest_gets_a_sentence(tmp_path, root):
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(write_archive(tmp_path / "x", manifest(root)))
+
+
+def test_damaged_files_get_a_sentence(tmp_path):
+    box = Box()
+    box.array_ = np.random.default_rng(0).random(1000)
+    path = tmp_path / "box.setwise"
+    storage.save(box, path)
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 97):
+        damaged = bytearray(whole)
+        damaged[position] ^= 0xFF
+        path.write_bytes(damaged)
+        try:
+            assert same(storage.load(path), box)  # a byte that means nothing, such as a date
+        except (FormatError, StorageError):
+            pass
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+    path.write_bytes(pickle.dumps(box))
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+    with pytest.raises(FormatError, match="no such file"):
+        storage.load(tmp_path / "nothing")
+
+
+def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "MAX_BYTES", 100)
+    box = Box("x" * 1000)
+    with pytest.raises(FormatError, match="larger than"):
+        round_trip(box, tmp_path / "box.setwise")

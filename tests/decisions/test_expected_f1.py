@@ -112,7 +112,9 @@ def test_permuting_labels_permutes_the_answer():
     logits = random.normal(size=(30, 7))
     order = random.permutation(7)
     decide = ExpectedF1().decide
-    np.testing.assert_array_equal(decide(Product(logits[:, order])), decide(Product(logits))[:, order])
+    np.testing.assert_array_equal(
+        decide(Product(logits[:, order])), decide(Product(logits))[:, order]
+    )
 
 
 def test_shapes_that_do_not_fit_get_a_sentence():

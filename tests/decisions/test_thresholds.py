@@ -43,15 +43,18 @@ def test_no_other_thresholds_are_better_for_the_label_averaged_f1(logits, Y):
     for label in range(4):
         column = marginals[:, [label]]
         cuts = np.append(np.unique(column), 2.0)
-        best = max(metrics.f1(Y[:, [label]], (column >= c).astype(int), average="label") for c in cuts)
-        found = metrics.f1(Y[:, [label]], decided[:, [label]], average="label")
+        truth = Y[:, [label]]
+        best = max(metrics.f1(truth, (column >= c).astype(int), average="label") for c in cuts)
+        found = metrics.f1(truth, decided[:, [label]], average="label")
         np.testing.assert_allclose(found, best, rtol=1e-12)
     assert not decided[:, Y.sum(axis=0) == 0].any()
 
 
 def test_a_threshold_lies_halfway_between_two_scores():
     scores = np.array([[0.8], [0.4], [0.1]])
-    np.testing.assert_allclose(best_f1_thresholds(scores, np.array([[1], [0], [0]])), 0.6, rtol=1e-12)
+    np.testing.assert_allclose(
+        best_f1_thresholds(scores, np.array([[1], [0], [0]])), 0.6, rtol=1e-12
+    )
 
 
 def test_a_rule_that_was_not_tuned_says_so():

@@ -102,6 +102,16 @@ def test_gap_of_a_search_cut_short_bounds_the_truth(enumerate_mixture, max_pops)
         assert not found.exact.all()
 
 
+def test_the_gap_is_no_smaller_than_it_must_be():
+    """The first set looked at is the heaviest component's; the other two together have a better."""
+    log_pi = np.log([[0.34, 0.33, 0.33]])
+    logits = np.array([[[30.0, -30.0], [-30.0, 30.0], [-30.0, 30.0]]])
+    result = BernoulliMixture(log_pi, logits).mode_certified(max_pops=1)
+    np.testing.assert_array_equal(result.Y, [[1, 0]])
+    np.testing.assert_allclose(result.gap, [np.log(0.66 / 0.34)], rtol=1e-9)
+    np.testing.assert_array_equal(BernoulliMixture(log_pi, logits).mode()[0], [[0, 1]])
+
+
 def test_a_search_cut_short_warns():
     random = np.random.default_rng(0)
     logits = random.normal(0, 0.1, (3, 30, 20))

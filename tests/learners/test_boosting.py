@@ -25,7 +25,7 @@ THEIRS = {
     "num_leaves": 5,
     "learning_rate": 0.1,
     "min_data_in_leaf": 20,
-    "max_bin": 63,
+    "max_bin": 31,
     "min_data_in_bin": 1,
     "feature_pre_filter": False,
     "force_row_wise": True,

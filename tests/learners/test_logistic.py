@@ -218,6 +218,13 @@ def test_auto_finishes_slow_duals_by_lbfgs():
     np.testing.assert_allclose(bank.objective_, objective(X, T, W, b, C=100.0), rtol=1e-6)
 
 
+def test_the_dual_solver_alone_stays_alone():
+    X, T = random_bank(n=300, seed=4)
+    with pytest.warns(NotConverged):
+        bank = LogisticBank(100.0, solver="dual", max_iter=60).fit(sparse.csr_array(X), T)
+    assert bank.n_iter_ == 60
+
+
 @roads
 def test_constant_targets_follow_the_rule(container, solver):
     X, T = random_bank()

@@ -1,7 +1,7 @@
 import threading
 
 import numpy as np
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from setwise.learners.workers import Workers, spans
 
@@ -32,13 +32,12 @@ def test_one_worker_is_the_caller():
 
 def test_blas_is_single_threaded_inside_and_restored_by_the_last():
     np.ones((2, 2)) @ np.ones((2, 2))
-    before = blas_threads()
-    first, second = Workers(1), Workers(1)
-    with first:
-        with second:
+    with threadpool_limits(2, user_api="blas"):
+        with Workers(1):
+            with Workers(1):
+                assert set(blas_threads()) == {1}
             assert set(blas_threads()) == {1}
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == before
+        assert set(blas_threads()) == {2}
 
 
 def test_spans_cover_everything_once():

@@ -31,8 +31,8 @@ EXPECTED_FAILURES = {
         "passes nested lists of 0 and 1, which may be a matrix or label sets; we ask which"
     ),
     "check_sample_weight_equivalence_on_sparse_data": (
-        "asks for seven equal digits; the dual solver stops at a certified relative gap, and visits "
-        "repeated rows in another order"
+        "asks for seven equal digits; the dual solver stops at a certified relative gap, and "
+        "visits repeated rows in another order"
     ),
 }
 

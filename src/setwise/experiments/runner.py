@@ -12,9 +12,9 @@ import numpy as np
 from setwise import metrics, models
 from setwise.data import Dataset, load_dataset
 from setwise.decisions import decision_for
+from setwise.errors import DataError
 from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry, ModelSpec
 from setwise.experiments.tuning import tune
-from setwise.errors import DataError
 
 Progress = Callable[[str], None]
 

@@ -13,6 +13,7 @@ from setwise.learners.workers import Workers
 # Targets that go through a sweep side by side: two cache lines of weights in single precision.
 # Fewer leave lanes idle, more push each other out of the cache.
 BLOCK_TARGETS = 32
+ROUNDING = 100  # units in the last place: what a duality gap may be off
 
 
 def solve_by_dual(
@@ -26,6 +27,7 @@ def solve_by_dual(
 ) -> Solution:
     """The bank's minima by dual coordinate descent, block by block."""
     L, norms = problem.n_targets, dual.row_norms(problem.X)
+    tol = max(tol, ROUNDING * float(np.finfo(problem.X.dtype).eps)) if tol > 0 else tol
     edges = range(0, L, _block_width(L))
 
     def solved(first: int) -> Solution:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setwise.data.sparse_rows import canonical_csr
 from setwise.errors import DataError
 
 
@@ -56,15 +55,10 @@ def without_idle_rows(X: Any, T: Any, weight: np.ndarray) -> tuple[Any, Any, np.
 
 
 def in_precision(X: Any, dtype: Any) -> Any:
-    """X in the precision to work in (None: its own), CSR canonical; copied only if it must be."""
+    """X in the precision to work in; None: its own, without a copy."""
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise DataError(f"dtype must be float32, float64 or None, not {dtype!r}; pass one of these")
-    X = X.astype(dtype or X.dtype, copy=False)
-    if not sparse.issparse(X) or (X.has_canonical_format and X.indices.dtype == np.int32):
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return canonical_csr(X)
+    return X.astype(dtype or X.dtype, copy=False)
 
 
 def check_strength(C: Any, n_targets: int) -> np.ndarray:

@@ -39,7 +39,7 @@ class Boosted:
         min_rows_in_leaf: int = 20,
         monotone: Any = None,
         newton: bool = True,
-        max_bins: int = 63,
+        max_bins: int = 31,
         warm_start: bool = False,
         random_state: int | None = None,
         n_jobs: int | None = None,

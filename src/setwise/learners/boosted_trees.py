@@ -46,7 +46,7 @@ class BinnedRows:
     X is kept for prediction and must not be changed in place afterwards.
     """
 
-    def __init__(self, X: Any, max_bins: int = 63, dataset: Any = None) -> None:
+    def __init__(self, X: Any, max_bins: int = 31, dataset: Any = None) -> None:
         self.source = X
         self.X = check_rows(X)
         self.max_bins = max_bins

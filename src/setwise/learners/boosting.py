@@ -68,7 +68,8 @@ class BoostedBank(Boosted):
     newton : bool
         Leaves hold Newton steps; else gradient steps, as in the papers. The same under "squared".
     max_bins : int
-        Values of a feature that trees can tell apart.
+        Values of a feature that trees can tell apart. Trees of few leaves need few; 63 costs a
+        quarter of the speed (``benchmarks/boosting.py``), and a single fine score may want 255.
     warm_start : bool
         Whether ``fit`` adds its trees to those there are.
     random_state, n_jobs
@@ -99,7 +100,7 @@ class BoostedBank(Boosted):
         min_rows_in_leaf: int = 20,
         monotone: Any = None,
         newton: bool = True,
-        max_bins: int = 63,
+        max_bins: int = 31,
         warm_start: bool = False,
         random_state: int | None = None,
         n_jobs: int | None = None,

@@ -104,7 +104,7 @@ class SoftmaxRegression:
         with Workers(self.n_jobs) as workers:
             found = self._solved(X, T, weight, start, workers)
         self.weights_: np.ndarray = found.weights[:-1]
-        self.biases_: np.ndarray = found.weights[-1] + 1
+        self.biases_: np.ndarray = centred(found.weights[-1])
         self.objective_, self.converged_ = float(found.values[0]), bool(found.converged[0])
         self.n_iter_ = found.n_iter
         if self.verbose:

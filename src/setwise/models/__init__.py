@@ -4,9 +4,7 @@ from setwise.models.base import SetClassifier
 from setwise.models.binary_relevance import BinaryRelevance
 from setwise.storage import load
 
-MODELS: dict[str, type[SetClassifier]] = {
-    model.__name__: model for model in (BinaryRelevance,)
-}
+MODELS: dict[str, type[SetClassifier]] = {model.__name__: model for model in (BinaryRelevance,)}
 
 
 def list_models() -> list[str]:

@@ -106,6 +106,9 @@ def test_comments_may_follow_a_type():
 
 
 def test_a_long_run_of_blanks_is_read_in_one_pass():
-    # A pattern that backtracks would need 10**11 steps here.
+    # A pattern that backtracks would need 10**11 steps here, or 10**16 where no brace closes.
     parsed = header(f"@relation r\n@attribute a {{x{' ' * 500_000}y, z}}\n@data\n")
     assert parsed.attributes[0].categories[1] == "z"
+    for unclosed in ("", "x", "'x"):
+        with pytest.raises(FormatError, match="line 2: attribute 'a' is of type"):
+            header(f"@relation r\n@attribute a {{{unclosed}{' ' * 500_000}y\n@data\n")

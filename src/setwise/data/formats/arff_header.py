@@ -15,7 +15,8 @@ from setwise.errors import FormatError
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-_CATEGORY = re.compile(rf"\s*((?:{_QUOTED})(?=\s*[,}}])|[^,}}]*)\s*([,}}])")
+# Possessive (*+): a damaged list of 100,000 blanks must not be tried in every possible way.
+_CATEGORY = re.compile(rf"\s*+((?:{_QUOTED})(?=\s*+[,}}])|[^,}}]*+)\s*+([,}}])")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\\'\"tnr%])")
 _NUMERIC = {"numeric", "real", "integer"}
 _UNESCAPED = {"t": "\t", "n": "\n", "r": "\r"}

@@ -167,6 +167,18 @@ def test_given_a_label_a_light_component_may_decide():
     np.testing.assert_allclose(dist.top(3)[1], alone.top(3)[1], rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_no_rows_and_any_memory_layout(draw_mixtures, layout, allow_empty):
+    log_pi, logits = (np.asarray(a, order=layout) for a in draw_mixtures(0))
+    dist = BernoulliMixture(log_pi, logits, allow_empty)
+    none = dist[:0]
+    assert none.mode()[0].shape == (0, 5)
+    assert none.size_marginals(2).shape == (0, 5, 2)
+    assert none.sample(3, 0).shape == (3, 0, 5)
+    assert none.correlation().shape == (0, 5, 5)
+    np.testing.assert_array_equal(dist[::2].top(2)[1], dist.top(2)[1][::2])
+
+
 def test_one_component_is_a_product(draw_mixtures, allow_empty):
     log_pi, logits = draw_mixtures(0, "single")
     mixture, product = (

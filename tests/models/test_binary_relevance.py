@@ -163,6 +163,15 @@ def test_a_saved_model_is_the_same_model(data, learner, target, tmp_path):
     assert loaded.get_params() == model.get_params()
 
 
+def test_a_scikit_learn_classifier_is_stored_without_pickle(data, tmp_path):
+    X, Y = data
+    model = BinaryRelevance(LogisticRegression(C=0.5)).fit(X, Y)
+    model.save(tmp_path / "model.setwise")
+    loaded = sw.load(tmp_path / "model.setwise")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.learner.C == 0.5
+
+
 def test_a_failed_fit_leaves_the_earlier_one(data):
     X, Y = data
     model = BinaryRelevance().fit(X, Y)

@@ -4,24 +4,62 @@ from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from scipy import sparse
 
 from setwise.data import IterativeKFold, read
+from setwise.decisions import ExpectedF1
+from setwise.distributions import BernoulliMixture
+from setwise.errors import NotConverged
+from setwise.learners import ElasticNetBank, ElasticNetSoftmax, LogisticBank, SoftmaxRegression
 
 
 def compile_everything(console: Console) -> None:
-    """Call every compiled kernel on a few bytes, and say how long it took."""
+    """Call every compiled kernel on a few numbers, and say how long it took."""
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, console.status("compiling kernels"):
+    with console.status("compiling kernels"):
+        _read_and_split()
+        _learn()
+        _decide()
+    console.print(f"all kernels compiled or loaded in {time.perf_counter() - start:.1f} s")
+
+
+def _read_and_split() -> None:
+    with tempfile.TemporaryDirectory() as folder:
         arff, svmlight = Path(folder, "tiny.arff"), Path(folder, "tiny.svm")
         arff.write_text("@relation tiny\n@attribute x numeric\n@attribute y {0,1}\n@data\n1,1\n")
         svmlight.write_text("0 1:1\n")
         read(arff, labels=-1)
         read(svmlight)
-        Y = np.eye(4, 2, dtype=np.int8)
-        for groups in (None, [0, 1, 2, 3]):
-            list(IterativeKFold(2).split(None, Y, groups))
-    console.print(f"all kernels compiled or loaded in {time.perf_counter() - start:.1f} s")
+    Y = np.eye(4, 2, dtype=np.int8)
+    for groups in (None, [0, 1, 2, 3]):
+        list(IterativeKFold(2).split(None, Y, groups))
+
+
+def _learn() -> None:
+    """Every linear learner, on dense and sparse rows, in both precisions."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 3))
+    T = (random.random((12, 2)) < 0.5).astype(float)
+    gate = np.column_stack([T[:, 0], 1 - T[:, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for dtype in (np.float32, np.float64):
+            for rows in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
+                for bank in (LogisticBank(max_iter=3), ElasticNetBank(max_iter=3)):
+                    bank.fit(rows, T).logits(rows)
+                for softmax in (SoftmaxRegression(max_iter=3), ElasticNetSoftmax(max_iter=3)):
+                    softmax.fit(rows, gate).log_proba(rows)
+
+
+def _decide() -> None:
+    random = np.random.default_rng(0)
+    distribution = BernoulliMixture(np.log(np.full((2, 2), 0.5)), random.normal(size=(2, 2, 3)))
+    distribution.mode()
+    distribution.top(2)
+    distribution.sample(1, random_state=0)
+    ExpectedF1().decide(distribution)

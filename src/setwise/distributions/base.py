@@ -75,6 +75,10 @@ class Distribution(ABC):
         """Both ``size_marginals`` and ``size_distribution``, at once where that is cheaper."""
         return self.size_marginals(max_size), self.size_distribution(max_size)
 
+    def sizes(self, max_size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Both ``size_marginals`` and ``size_distribution``; some classes find them at once."""
+        return self.size_marginals(max_size), self.size_distribution(max_size)
+
     @abstractmethod
     def _covariance(self) -> np.ndarray:
         """Covariances of the labels, (n, L, L); the diagonal is not used."""

@@ -30,7 +30,7 @@ def for_each_block(
     work: Callable[[slice], object], blocks: list[slice], n_jobs: int | None = None
 ) -> None:
     """Call ``work`` with every block, in ``n_jobs`` threads (None: one per available core)."""
-    n_threads = min(len(blocks), joblib.cpu_count() if n_jobs is None else max(1, n_jobs))
+    n_threads = min(len(blocks), joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
     if n_threads <= 1:
         for block in blocks:
             work(block)

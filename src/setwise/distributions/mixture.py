@@ -205,7 +205,7 @@ class BernoulliMixture(Distribution):
     @cached_property
     def _terms(self) -> tuple[np.ndarray, np.ndarray]:
         """Log weights (n, K) and log-odds (n, K, L) that give each possible set's probability."""
-        log_weights = self.log_pi.astype(np.float64)
+        log_weights = np.array(self.log_pi, dtype=np.float64, order="C")
         log_weights -= logsumexp(log_weights, axis=1, keepdims=True)
         if self.allow_empty:
             return log_weights, self.logits

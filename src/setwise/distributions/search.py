@@ -24,7 +24,7 @@ import numpy as np
 from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
 from setwise.errors import NotConverged
 
-# A tenth of a second for the hardest rows; trained models rarely need fifty. 48 bytes each.
+# A hundredth of a second for the hardest rows; trained models rarely need fifty. 48 bytes each.
 MAX_POPS = 10_000
 
 
@@ -94,7 +94,10 @@ def search_nonempty(
     max_pops: int = MAX_POPS,
     n_jobs: int | None = None,
 ) -> SearchResult:
-    """The k likeliest sets with at least one label: the empty set is found and left out."""
+    """The k likeliest sets with at least one label: the empty set is found and left out.
+
+    Rows where it is found are searched again for one set more, with ``max_pops`` anew.
+    """
     first = search(log_weights, logits, k, max_pops=max_pops, n_jobs=n_jobs)
     with_empty = ((first.log_prob > -np.inf) & ~first.sets.any(axis=2)).any(axis=1)  # (n,)
     rows = np.flatnonzero(with_empty)

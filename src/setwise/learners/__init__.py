@@ -12,6 +12,7 @@ bank (binary targets)              gate (soft classes)
 `Isotonic`, `Platt` and their banks map scores to probabilities.
 """
 
+from setwise.learners import foreign
 from setwise.learners.adapt import AdaptedBank, AdaptedGate
 from setwise.learners.boosting import BoostedBank, BoostedSoftmax
 from setwise.learners.elastic import ElasticNetBank, elastic_path
@@ -21,6 +22,10 @@ from setwise.learners.logistic import LogisticBank
 from setwise.learners.make import Bank, make_bank
 from setwise.learners.platt import Platt, PlattBank
 from setwise.learners.softmax import SoftmaxRegression
+from setwise.storage import Foreign, store_foreign
+
+# Models around scikit-learn's classifiers can be stored, too.
+store_foreign(Foreign(foreign.is_estimator, foreign.to_bytes, foreign.from_bytes))
 
 __all__ = [
     "AdaptedBank",

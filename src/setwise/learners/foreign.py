@@ -77,3 +77,8 @@ def _skops() -> Any:
             "storing a scikit-learn estimator needs skops: pip install 'setwise[skops]'"
         ) from None
     return skops.io
+
+
+def is_estimator(thing: Any) -> bool:
+    """Whether this is an estimator as scikit-learn makes them."""
+    return hasattr(thing, "get_params") and hasattr(thing, "fit")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -47,9 +47,13 @@ class Case:
 def cases() -> list[Case]:
     """What the comparison is made on."""
     X, Y = make_large(30_000, 120, 100, 10)
-    found = [Case("dense 30,000 x 120, 100 targets", X, Y.toarray(), "lbfgs", 25)]
+    name = "dense 30,000 x 120, 100 targets"
+    # Its columns are independent: scikit-learn needs no more steps than we, and runs at the speed
+    # of memory. Such data do not occur.
+    found = [Case(f"{name}, float32, condition number 1", X, Y.toarray(), "lbfgs", 25)]
+    found.append(replace(found[0], name=f"{name}, float64", X=X.astype(np.float64)))
     ill, Y = make_large(30_000, 120, 100, 10, condition_number=100)
-    found.append(Case("the same, condition number 100", ill, Y.toarray(), "lbfgs", 25))
+    found.append(Case(f"{name}, float32, condition number 100", ill, Y.toarray(), "lbfgs", 25))
     X, Y = make_large(20_000, 48_000, 20, 10, density=100 / 48_000)
     X = canonical_csr(X)  # scikit-learn takes 32-bit indices alone
     found.append(Case("sparse 20,000 x 48,000, 20 targets", X, Y.toarray(), "liblinear", 4))

@@ -27,6 +27,7 @@ import joblib
 import numpy as np
 from scipy.special import log_softmax
 
+from setwise.decisions import ExpectedF1
 from setwise.distributions import BernoulliMixture
 from setwise.distributions.published import published_mode
 
@@ -45,9 +46,11 @@ def main(n_rows: int) -> None:
         dist = BernoulliMixture(*draw(n_rows, seed=1))
         show(f"{name}: top(5)", rates(lambda d=dist: d.top(5), n_rows))
         show(f"{name}: marginals", rates(dist.marginals, n_rows))
-        show(
-            f"{name}: sizes to {MAX_SIZE}", rates(lambda d=dist: d.sizes(MAX_SIZE), n_rows), 20_000
-        )
+        show(f"{name}: sizes to {MAX_SIZE}", rates(lambda d=dist: d.sizes(MAX_SIZE), n_rows))
+        for max_tail in (1e-3, 0.0):
+            decide = ExpectedF1(max_size=MAX_SIZE, max_tail=max_tail).decide
+            what = f"{name}: F1 decision, tail {max_tail:g}"
+            show(what, rates(lambda d=dist, decide=decide: decide(d), n_rows), 20_000)
 
 
 def compare_modes(name: str, draw: Callable, n_rows: int, target: int) -> None:

@@ -70,9 +70,17 @@ def test_exact_answers_of_products_and_mixtures(seed, K, L):
     for distribution in (BernoulliMixture(log_pi, logits), Product(logits[:, 0])):
         p = np.stack([np.exp(distribution.log_prob(np.tile(s, (3, 1)))) for s in sets], axis=1)
         expected = p @ f1_table(sets, 0.0).T
-        answer = ExpectedF1().answer(distribution)
+        answer = ExpectedF1(max_tail=0).answer(distribution)
         np.testing.assert_allclose(answer.expected_f1, expected.max(axis=1), rtol=1e-9)
         np.testing.assert_allclose(answer.tail, 0, atol=1e-9)
+        for max_tail in (1e-3, 0.2):
+            cut = ExpectedF1(max_tail=max_tail).answer(distribution)
+            chosen = cut.Y @ (2 ** np.arange(L)[::-1])
+            worth = expected[np.arange(3), chosen]
+            assert (cut.tail <= max_tail + 1e-12).all()
+            assert (worth >= expected.max(axis=1) - cut.tail - 1e-12).all()
+            assert (cut.expected_f1 <= worth + 1e-12).all()
+            assert (worth <= cut.expected_f1 + cut.tail + 1e-12).all()
 
 
 def test_cutting_sizes_costs_no_more_than_their_probability():

@@ -56,6 +56,20 @@ def test_strength_by_C_is_that_of_scikit_learn():
     np.testing.assert_allclose(by_C.weights_.toarray(), by_penalty.weights_.toarray(), rtol=1e-12)
 
 
+def test_newton_steps_are_few():
+    X, T, weight = problem()
+    # With a curvature that is wrong by a factor of five, twice as many are taken.
+    assert ElasticNetBank(0.001, tol=1e-7).fit(X, T, weight).n_steps_.max() <= 8
+
+
+def test_rounding_over_many_rows_does_not_hide_late_gains():
+    X, T, weight = problem(n=20_000, d=5)
+    bank = ElasticNetBank(0.01, tol=1e-9).fit(X, T, weight)
+    residual = weight[:, None] * (T - expit(bank.logits(X))) / weight.sum()
+    np.testing.assert_allclose(residual.sum(axis=0), 0, atol=1e-9)
+    assert bank.n_steps_.max() <= 10
+
+
 @given(st.integers(0, 1000), st.floats(0.002, 0.3), st.sampled_from([0.2, 0.5, 1.0]))
 @settings(max_examples=25, deadline=None)
 def test_optimality_conditions_hold(seed, penalty, l1_ratio):

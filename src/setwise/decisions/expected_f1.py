@@ -6,7 +6,8 @@ With p_ls = P(y_l = 1, |y| = s), a prediction of k labels has the expected F1
 
 so the best one of each size k takes the k labels with the largest Δ_lk. The best size may exceed
 that of any likely set; the search ends where no larger k can win. True sizes over S are left out of
-the sums, which costs at most P(|y| > S).
+the sums, which costs at most P(|y| > S), and so are the lightest components of a mixture, which
+costs at most what they weigh.
 
 The empty prediction scores P(y empty) where 0/0 counts as 1, and 0 where it counts as 0.
 """
@@ -32,8 +33,8 @@ class ExpectedF1Answer:
     """The chosen sets, and what is known of them."""
 
     Y: np.ndarray  # (n, L) int8
-    expected_f1: np.ndarray  # (n,)
-    tail: np.ndarray  # (n,) P(|y| > S): the most that cutting sizes may have cost
+    expected_f1: np.ndarray  # (n,) of what was summed; at most ``tail`` below the whole
+    tail: np.ndarray  # (n,) what was left out of the sums: the most that may have cost
 
 
 @storable
@@ -43,10 +44,11 @@ class ExpectedF1(Decision):
     Parameters
     ----------
     max_size : int, optional
-        The largest true size looked at, S. By default sizes are added until less than ``max_tail``
-        of the probability lies beyond them, in each batch of rows.
+        The largest true size looked at, S. By default sizes are added until less than half of
+        ``max_tail`` lies beyond them, in each batch of rows.
     max_tail : float
-        What may lie beyond.
+        The probability that may be left out: half of it by size, half by light components of a
+        mixture. 0 leaves out nothing.
     zero_division : float
         What the metric counts for an empty prediction of an empty set, 0 (as in scikit-learn and in
         ``setwise.metrics``) or 1 (as in the papers' system).
@@ -71,14 +73,16 @@ class ExpectedF1(Decision):
         return self.answer(distribution).Y
 
     def answer(self, distribution: Distribution) -> ExpectedF1Answer:
-        """The sets with their expected F1 and the mass that was cut off."""
+        """The sets, a lower bound on their expected F1, and the probability left out."""
         n, L = distribution.n_rows, distribution.n_labels
         Y = np.zeros((n, L), dtype=np.int8)
         expected, tail = np.empty(n), np.empty(n)
         for rows in row_batches(n, L * min(L, self.max_size or FIRST_SIZE)):
-            marginals, sizes = self._sizes(distribution[rows])
-            Y[rows], expected[rows] = maximise_f1(marginals, sizes, self.zero_division)
-            tail[rows] = np.maximum(0.0, 1.0 - sizes.sum(axis=1))
+            part, lost = distribution[rows].lightened(self.max_tail / 2)
+            marginals, sizes = self._sizes(part)
+            Y[rows], value = maximise_f1(marginals, sizes, self.zero_division)
+            expected[rows] = (1 - lost) * value
+            tail[rows] = lost + np.maximum(0.0, 1.0 - sizes.sum(axis=1))
         return ExpectedF1Answer(Y, expected, tail)
 
     def _sizes(self, distribution: Distribution) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +91,7 @@ class ExpectedF1(Decision):
         size = min(L, self.max_size or FIRST_SIZE)
         while True:
             marginals, sizes = distribution.sizes(size)
-            is_enough = sizes.sum(axis=1).min() >= 1 - self.max_tail
+            is_enough = sizes.sum(axis=1).min() >= 1 - self.max_tail / 2
             if is_enough or size == L or self.max_size is not None:
                 return marginals, sizes
             size = min(L, 2 * size)

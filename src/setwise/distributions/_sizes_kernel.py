@@ -36,7 +36,7 @@ def fill_sizes(log_weights, z, size_marginals, sizes):
     odds, power, joint = np.empty((K, L)), np.empty(L), np.empty((S, L))
     on, off = np.zeros(L + TOGETHER), np.ones(L + TOGETHER)
     f, new = np.empty(L + 3 * TOGETHER), np.empty(L + 3 * TOGETHER)
-    quotient, high = np.empty(L), np.empty(L, np.int64)
+    quotient = np.empty(L)
     for row in range(n):
         fill_odds(z[row], power, odds)
         for s in range(S):
@@ -53,7 +53,7 @@ def fill_sizes(log_weights, z, size_marginals, sizes):
             for s in range(min(degree, S) + 1):
                 sizes[row, s] += f[TOGETHER + s]
             _divide_from_bottom(z[row, k], odds[k], f, degree, power, quotient, joint)
-            _divide_from_top(z[row, k], odds[k], f, degree, quotient, high, joint)
+            _divide_from_top(z[row, k], odds[k], f, degree, joint)
         for i in range(L):
             for s in range(S):
                 size_marginals[row, i, s] = joint[s, i]
@@ -111,18 +111,14 @@ def _divide_from_bottom(z, odds, f, degree, factor, quotient, joint):
 
 
 @kernel
-def _divide_from_top(z, odds, f, degree, quotient, high, joint):
-    """Add p g to ``joint`` for the labels over one half."""
-    n_high = 0
+def _divide_from_top(z, odds, f, degree, joint):
+    """Add p g to ``joint`` for the labels over one half, few as they are, one by one."""
+    S = len(joint)
     for i in range(len(z)):
         if z[i] > 0:
-            high[n_high] = i
-            quotient[n_high] = 0.0
-            n_high += 1
-    for s in range(degree - 1, -1, -1):
-        above = f[TOGETHER + s + 1]
-        for h in range(n_high):
-            i = high[h]
-            quotient[h] = max(above - quotient[h] * odds[i], 0.0)
-            if s < len(joint):
-                joint[s, i] += quotient[h]
+            quotient = 0.0
+            for s in range(degree - 1, S - 1, -1):
+                quotient = max(f[TOGETHER + s + 1] - quotient * odds[i], 0.0)
+            for s in range(min(degree, S) - 1, -1, -1):
+                quotient = max(f[TOGETHER + s + 1] - quotient * odds[i], 0.0)
+                joint[s, i] += quotient

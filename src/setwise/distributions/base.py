@@ -75,9 +75,12 @@ class Distribution(ABC):
         """Both ``size_marginals`` and ``size_distribution``, at once where that is cheaper."""
         return self.size_marginals(max_size), self.size_distribution(max_size)
 
-    def sizes(self, max_size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Both ``size_marginals`` and ``size_distribution``; some classes find them at once."""
-        return self.size_marginals(max_size), self.size_distribution(max_size)
+    def lightened(self, max_loss: float) -> tuple[Distribution, np.ndarray]:
+        """A cheaper distribution, and by how much each row's probabilities may be off, (n,).
+
+        No row is off by more than ``max_loss``; by default nothing is made cheaper.
+        """
+        return self, np.zeros(self.n_rows)
 
     @abstractmethod
     def _covariance(self) -> np.ndarray:

@@ -10,18 +10,19 @@ and everything about the mixture a weighted sum of K products:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, log_softmax, logsumexp
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.arrays import check_mixture
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
 from setwise.distributions.nonempty import given_nonempty, log_any_label
+from setwise.distributions.pruning import light_components
 from setwise.distributions.search import (
     MAX_POPS,
     ModeResult,
@@ -184,6 +185,15 @@ class BernoulliMixture(Distribution):
         if not self.allow_empty:
             sizes[:, 0] = 0
         return joint, sizes
+
+    def lightened(self, max_loss: float) -> tuple[BernoulliMixture, np.ndarray]:
+        """The mixture without its lightest components, and what they weighed in each row."""
+        log_weights, logits = self._terms
+        if not self.allow_empty:  # a component counts for the sets that it has left
+            log_weights = log_weights + log_any_label(logits, self.n_jobs)
+        is_light, lost = light_components(np.exp(log_weights), max_loss)
+        log_pi = np.where(is_light, -np.inf, self.log_pi)
+        return replace(self, log_pi=log_softmax(log_pi, axis=1)), lost
 
     def _covariance(self) -> np.ndarray:
         log_weights, logits = self._terms

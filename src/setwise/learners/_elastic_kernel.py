@@ -82,7 +82,6 @@ def _newton(columns, problem, penalty, working, state, goal, max_steps, weights,
     n_working = len(working)
     change, model = np.empty(n_working), np.empty(len(scores))
     direction = np.empty(len(scores))
-    value = objective(scores, problem, weights, penalty)
     for step in range(max_steps):
         if step > 0:
             _linearise(scores, problem, residual, curvature)
@@ -99,12 +98,10 @@ def _newton(columns, problem, penalty, working, state, goal, max_steps, weights,
             columns, penalty, working, weights, curvature, INNER_SHARE * worst, model, change
         )
         fill_direction(columns, working, change, shift, direction)
-        new_value = _search(
-            problem, penalty, working, state, direction, value, change, shift, weights, bias
-        )
-        if new_value == np.inf:
+        length = _search(problem, penalty, working, state, direction, change, weights)
+        if length == 0:
             return step
-        value = new_value
+        bias[0] += length * shift
     return max_steps
 
 
@@ -144,36 +141,38 @@ def _sweeps(columns, penalty, working, weights, curvature, goal, model, change):
 
 
 @kernel
-def _search(problem, penalty, working, state, direction, value, change, shift, weights, bias):
-    """The objective after the longest of the steps 1, 1/2, 1/4, ... that lowers it enough.
+def _search(problem, penalty, working, state, direction, change, weights):
+    """The longest of the steps 1, 1/2, 1/4, ... that lowers the objective enough; 0 if none does.
 
-    Scores, weights and bias are moved; if no step will do, they are left and inf is returned.
+    Scores and weights are moved. Differences are added row by row: between two sums over all rows,
+    what a late step gains would drown in rounding.
     """
+    target, row_weight, _ = problem
     scores, residual, _ = state
     promised = -dot(residual, direction)
-    for i in range(len(working)):
-        here = weights[working[i]]
-        promised += cost(here + change[i], penalty) - cost(here, penalty)
-    rounding = 4e-16 * abs(value)
-    before, moved = scores.copy(), np.empty(len(working))
+    before, losses, moved = scores.copy(), np.empty(len(scores)), np.empty(len(working))
+    for row in range(len(scores)):
+        losses[row] = _loss(scores[row], target[row])
     for i in range(len(working)):
         moved[i] = weights[working[i]]
-    length = 1.0
+        promised += cost(moved[i] + change[i], penalty) - cost(moved[i], penalty)
+    length = 1.0 if promised < 0 else 0.0
     for _ in range(MAX_HALVINGS):
+        gain = 0.0
         for row in range(len(scores)):
             scores[row] = before[row] + length * direction[row]
+            gain += row_weight[row] * (_loss(scores[row], target[row]) - losses[row])
         for i in range(len(working)):
             weights[working[i]] = moved[i] + length * change[i]
-        new_value = objective(scores, problem, weights, penalty)
-        if promised < 0 and new_value <= value + 1e-4 * length * promised + rounding:
-            bias[0] += length * shift
-            return new_value
+            gain += cost(weights[working[i]], penalty) - cost(moved[i], penalty)
+        if gain <= 1e-4 * length * promised:
+            return length
         length *= 0.5
     for row in range(len(scores)):
         scores[row] = before[row]
     for i in range(len(working)):
         weights[working[i]] = moved[i]
-    return np.inf
+    return 0.0
 
 
 @kernel
@@ -218,17 +217,9 @@ def violation(slope, weight, penalty):
 
 
 @kernel
-def objective(scores, problem, weights, penalty):
-    """The averaged loss and the penalty, eq. 2.49, less the entropy of the targets."""
-    target, weight, _ = problem
-    total = 0.0
-    for row in range(len(scores)):
-        s = scores[row]
-        total += weight[row] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))) - target[row] * s)
-    for j in range(len(weights)):
-        if weights[j] != 0:
-            total += cost(weights[j], penalty)
-    return total
+def _loss(score, target):
+    """Cross-entropy of one row, less the entropy of its target."""
+    return max(score, 0.0) + np.log1p(np.exp(-abs(score))) - target * score
 
 
 @kernel

@@ -11,7 +11,7 @@ from setwise.learners.design import rows_of
 from setwise.learners.lbfgs import minimise
 from setwise.learners.losses import BankLoss, padded
 from setwise.learners.solution import Solution
-from setwise.learners.whitening import Curvature, WhitenedLoss, typical
+from setwise.learners.whitening import LEAST_SPREAD, Curvature, WhitenedLoss, typical
 from setwise.learners.workers import Workers
 
 # Steps before the curvature is looked at again: it shrinks as targets become sure of their rows,
@@ -43,9 +43,10 @@ def _round(
     loss: BankLoss, curvature: Curvature, W: np.ndarray, *, max_iter: int, tol: float
 ) -> Solution:
     """A few steps in the variables that suit the curvature at W."""
-    whitening = curvature.whitening(typical(loss.spreads(W)))
-    V = whitening.inverse(W)
-    found = minimise(WhitenedLoss(loss, whitening), V, max_iter=max_iter, tol=tol)
+    spreads = np.maximum(loss.spreads(W), LEAST_SPREAD)
+    whitening = curvature.whitening(typical(spreads))
+    V, scale = whitening.inverse(W), typical(spreads) / spreads
+    found = minimise(WhitenedLoss(loss, whitening), V, max_iter=max_iter, tol=tol, scale=scale)
     return Solution(whitening.weights(found.V), found.values, found.converged, found.n_iter)
 
 

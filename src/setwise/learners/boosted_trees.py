@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from threading import Barrier
 from typing import Any
 
-import lightgbm
 import numpy as np
 from scipy import sparse
 
@@ -47,6 +46,8 @@ class BinnedRows:
     """
 
     def __init__(self, X: Any, max_bins: int = 31, dataset: Any = None) -> None:
+        import lightgbm  # takes long, and is for boosting alone
+
         self.source = X
         self.X = check_rows(X)
         self.max_bins = max_bins
@@ -96,6 +97,8 @@ class GrowingTrees:
     """
 
     def __init__(self, binned: BinnedRows, offset: np.ndarray, settings: TreeSettings) -> None:
+        import lightgbm
+
         self.binned = binned
         self._scores = np.asfortranarray(offset)
         self._offset = self._scores.copy(order="F")
@@ -167,6 +170,8 @@ def lightgbm_parameters(settings: TreeSettings) -> dict[str, Any]:
 
 def read_trees(texts: Sequence[str]) -> list[Any]:
     """The boosters, one for each group of targets, whose ``texts`` are given."""
+    import lightgbm
+
     return [lightgbm.Booster(model_str=text) for text in texts]
 
 

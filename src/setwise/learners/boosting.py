@@ -162,7 +162,7 @@ class BoostedSoftmax(Boosted):
     >>> X, T = np.arange(90.0)[:, None], np.repeat(np.eye(3), 30, axis=0)
     >>> gate = BoostedSoftmax(n_trees=10).fit(X, T)
     >>> np.exp(gate.log_proba([[10.0]])).round(2).tolist()
-    [[0.79, 0.1, 0.1]]
+    [[0.78, 0.11, 0.11]]
     """
 
     def log_proba(self, X: Any) -> np.ndarray:

@@ -109,10 +109,15 @@ class History:
         return d
 
 
-def minimise(problem: Problem, V: np.ndarray, *, max_iter: int, tol: float) -> Minimum:
-    """The minima of all columns from V (D, L) on, after at most ``max_iter`` steps."""
+def minimise(
+    problem: Problem, V: np.ndarray, *, max_iter: int, tol: float, scale: Any = 1.0
+) -> Minimum:
+    """The minima of all columns from V (D, L) on, after at most ``max_iter`` steps.
+
+    ``scale``, a number or (L,), is the length of the first step in units of the gradient.
+    """
     eps = float(np.finfo(V.dtype).eps)
-    point, history = Point(V, *problem.evaluate(V)), History()
+    point, history = Point(V, *problem.evaluate(V)), History(scale=scale)
     result, converged = point.taken(slice(None)), np.zeros(V.shape[1], dtype=bool)
     place = np.arange(V.shape[1])  # where the columns of the block stand in the result
     working = np.ones(V.shape[1], dtype=bool)  # the columns of the block that still move

@@ -88,7 +88,7 @@ class LogisticBank:
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
     >>> bank = LogisticBank().fit(X, [[0, 1], [0, 1], [1, 0], [1, 1]])
     >>> bank.weights_.round(2).tolist()
-    [[1.05, -0.45]]
+    [[0.96, -0.26]]
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class SoftmaxRegression:
     --------
     >>> gate = SoftmaxRegression().fit([[0.0], [1.0], [2.0]], [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]])
     >>> np.exp(gate.log_proba([[2.0]])).round(2).tolist()
-    [[0.34, 0.66]]
+    [[0.31, 0.69]]
     """
 
     def __init__(

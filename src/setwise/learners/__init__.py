@@ -14,8 +14,9 @@ bank (binary targets)              gate (soft classes)
 
 from setwise.learners import foreign
 from setwise.learners.adapt import AdaptedBank, AdaptedGate
+from setwise.learners.boosted_trees import BinnedRows
 from setwise.learners.boosting import BoostedBank, BoostedSoftmax
-from setwise.learners.elastic import ElasticNetBank, elastic_path
+from setwise.learners.elastic import ElasticNetBank, elastic_path, largest_penalty
 from setwise.learners.elastic_softmax import ElasticNetSoftmax
 from setwise.learners.isotonic import Isotonic, IsotonicBank
 from setwise.learners.logistic import LogisticBank
@@ -31,6 +32,7 @@ __all__ = [
     "AdaptedBank",
     "AdaptedGate",
     "Bank",
+    "BinnedRows",
     "BoostedBank",
     "BoostedSoftmax",
     "ElasticNetBank",
@@ -42,5 +44,6 @@ __all__ = [
     "PlattBank",
     "SoftmaxRegression",
     "elastic_path",
+    "largest_penalty",
     "make_bank",
 ]

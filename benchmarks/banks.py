@@ -49,7 +49,7 @@ def cases() -> list[Case]:
     X, Y = make_large(30_000, 120, 100, 10)
     name = "dense 30,000 x 120, 100 targets"
     # Its columns are independent: scikit-learn needs no more steps than we, and runs at the speed
-    # of memory. Such data do not occur.
+    # of memory. Real features are correlated.
     found = [Case(f"{name}, float32, condition number 1", X, Y.toarray(), "lbfgs", 25)]
     found.append(replace(found[0], name=f"{name}, float64", X=X.astype(np.float64)))
     ill, Y = make_large(30_000, 120, 100, 10, condition_number=100)

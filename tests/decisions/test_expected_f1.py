@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from setwise.decisions import CalibratedF1, ExpectedF1, maximise_f1
-from setwise.distributions import BernoulliMixture, Product, Support
+from setwise.distributions import BernoulliMixture, Product, Sampled, Support
 from setwise.errors import DataError
 
 
@@ -81,6 +81,24 @@ def test_exact_answers_of_products_and_mixtures(seed, K, L):
             assert (worth >= expected.max(axis=1) - cut.tail - 1e-12).all()
             assert (cut.expected_f1 <= worth + 1e-12).all()
             assert (worth <= cut.expected_f1 + cut.tail + 1e-12).all()
+
+
+def test_expectations_over_a_support_or_over_samples():
+    """Given the sets that may be true; and samples come near the exact answer."""
+    random = np.random.default_rng(5)
+    distribution = Product(random.normal(size=(40, 5)))
+    sets = all_sets(5)[[1, 6, 7, 12, 30]]
+    p = np.exp(np.stack([distribution.log_prob(np.tile(s, (40, 1))) for s in sets], axis=1))
+    p /= p.sum(axis=1, keepdims=True)
+    every = all_sets(5)
+    common = every.astype(int) @ sets.T
+    f1 = 2 * common / (every.sum(axis=1)[:, None] + sets.sum(axis=1))
+    answer = ExpectedF1(support=sets).answer(distribution)
+    np.testing.assert_allclose(answer.expected_f1, (p @ f1.T).max(axis=1), rtol=1e-9)
+
+    exact = ExpectedF1(max_tail=0).answer(distribution).expected_f1
+    sampled = ExpectedF1().answer(Sampled(distribution.sample(20_000, random_state=0)))
+    np.testing.assert_allclose(sampled.expected_f1, exact, atol=0.02)
 
 
 def test_cutting_sizes_costs_no_more_than_their_probability():

@@ -32,7 +32,7 @@ def objectives(X, T, weight, weights, bias, penalty, l1_ratio):
 
 def bank_objectives(bank, X, T, weight):
     weights = bank.weights_.toarray()
-    return objectives(X, T, weight, weights, bank.bias_, bank.penalty, bank.l1_ratio)
+    return objectives(X, T, weight, weights, bank.biases_, bank.penalty, bank.l1_ratio)
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
@@ -76,7 +76,7 @@ def test_optimality_conditions_hold(seed, penalty, l1_ratio):
     X, T, weight = problem(seed, n=60, d=8)
     bank = ElasticNetBank(penalty, l1_ratio=l1_ratio, tol=1e-7).fit(X, T, weight)
     weights = bank.weights_.toarray()
-    residual = weight[:, None] * (T - expit(X @ weights + bank.bias_)) / weight.sum()
+    residual = weight[:, None] * (T - expit(X @ weights + bank.biases_)) / weight.sum()
     slope = X.T @ residual - penalty * (1 - l1_ratio) * weights
     zero = weights == 0
     assert (np.abs(slope[zero]) <= penalty * l1_ratio + 1e-7).all()
@@ -174,7 +174,7 @@ def test_constant_targets_get_zero_weights_and_a_smoothed_bias():
     T = np.c_[np.zeros(9), np.ones(9), np.r_[np.zeros(8), 1.0]]
     bank = ElasticNetBank().fit(X, T, weight)
     assert bank.weights_.nnz == 0
-    np.testing.assert_allclose(expit(bank.bias_), [0.5 / 9, 8.5 / 9, 0.5 / 9], rtol=1e-12)
+    np.testing.assert_allclose(expit(bank.biases_), [0.5 / 9, 8.5 / 9, 0.5 / 9], rtol=1e-12)
 
 
 def test_separable_targets_and_wild_features_stay_finite():

@@ -30,7 +30,7 @@ def objective(X, T, weight, weights, bias, penalty, l1_ratio):
 
 def gate_objective(gate, X, T, weight):
     weights = gate.weights_.toarray()
-    return objective(X, T, weight, weights, gate.bias_, gate.penalty, gate.l1_ratio)
+    return objective(X, T, weight, weights, gate.biases_, gate.penalty, gate.l1_ratio)
 
 
 @pytest.mark.parametrize(

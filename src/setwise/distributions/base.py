@@ -8,13 +8,17 @@ documentation, and what it cannot answer at all it refuses in a sentence.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
-from setwise.data.labels import as_binary_csr
+from setwise.data.labels import as_binary_csr, binary_csr
 from setwise.data.randomness import Seed
 from setwise.errors import DataError, LabelMismatch
+
+if TYPE_CHECKING:
+    from setwise.distributions.support import Support
 
 # What `rows` takes: anything that numpy takes along one axis, and keeps the axis.
 Rows = slice | np.ndarray | list[int]
@@ -82,6 +86,20 @@ class Distribution(ABC):
         """
         return self, np.zeros(self.n_rows)
 
+    def on_support(self, sets: Any) -> Support:
+        """The same distribution, given that the set is one of ``sets`` (m, L), each once.
+
+        Support inference (Li 2019, section 3.7.1) passes the sets seen in training. Costs one
+        ``log_prob`` a set, unless a class knows better.
+        """
+        from setwise.distributions.support import Support
+
+        listed = self._listed(sets)
+        columns = [
+            self.log_prob(listed[np.full(self.n_rows, number)]) for number in range(listed.shape[0])
+        ]
+        return Support(listed, np.stack(columns, axis=1), allow_empty=self.allow_empty)
+
     @abstractmethod
     def _covariance(self) -> np.ndarray:
         """Covariances of the labels, (n, L, L); the diagonal is not used."""
@@ -116,6 +134,16 @@ class Distribution(ABC):
             number = range(self.n_rows)[selection]  # raises IndexError, counts from the end
             selection = slice(number, number + 1)
         return self.rows(selection)
+
+    def _listed(self, sets: Any) -> sparse.csr_array:
+        """A list of sets over these labels, as CSR (m, L)."""
+        listed = binary_csr(sets)
+        if listed.shape[1] != self.n_labels:
+            raise LabelMismatch(
+                f"the sets have {listed.shape[1]} labels, but the distribution has "
+                f"{self.n_labels}; pass sets over the same labels"
+            )
+        return listed
 
     def _dense_sets(self, Y: Any) -> np.ndarray:
         """One label set a row as int8 (n, L); refuses any other shape."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, log_softmax, logsumexp
@@ -31,6 +31,9 @@ from setwise.distributions.search import (
     search_nonempty,
     warn_if_inexact,
 )
+
+if TYPE_CHECKING:
+    from setwise.distributions.support import Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +197,24 @@ class BernoulliMixture(Distribution):
         is_light, lost = light_components(np.exp(log_weights), max_loss)
         log_pi = np.where(is_light, -np.inf, self.log_pi)
         return replace(self, log_pi=log_softmax(log_pi, axis=1)), lost
+
+    def on_support(self, sets: Any) -> Support:
+        """The mixture, given that the set is one of ``sets`` (m, L); all of them at once."""
+        from setwise.distributions.support import Support
+
+        listed = self._listed(sets)
+        log_weights, logits = self._terms
+        scores = np.empty((self.n_rows, listed.shape[0]))
+
+        def score(rows: slice) -> None:
+            z = logits[rows].astype(np.float64)  # (b, K, L)
+            nothing = log_weights[rows] - np.logaddexp(0, z).sum(axis=2)  # log P(empty, k)
+            on = (listed @ z.reshape(-1, self.n_labels).T).reshape(-1, *nothing.shape)  # (m, b, K)
+            scores[rows] = logsumexp(on + nothing, axis=2).T
+
+        wide = max(self.n_labels, listed.shape[0]) * self.log_pi.shape[1]
+        for_each_block(score, row_blocks(self.n_rows, wide), self.n_jobs)
+        return Support(listed, scores, allow_empty=self.allow_empty)
 
     def _covariance(self) -> np.ndarray:
         log_weights, logits = self._terms

@@ -14,6 +14,7 @@ import numpy as np
 from setwise.data.randomness import Seed
 from setwise.distributions.base import Distribution, Rows
 from setwise.distributions.mixture import BernoulliMixture
+from setwise.distributions.support import Support
 from setwise.errors import DataError
 
 
@@ -94,6 +95,10 @@ class Product(Distribution):
     def sizes(self, max_size: int) -> tuple[np.ndarray, np.ndarray]:
         """Both ``size_marginals`` and ``size_distribution``, for the price of one."""
         return self._mixture.sizes(max_size)
+
+    def on_support(self, sets: Any) -> Support:
+        """The product, given that the set is one of ``sets`` (m, L); all of them at once."""
+        return self._mixture.on_support(sets)
 
     def _covariance(self) -> np.ndarray:
         return self._mixture._covariance()

@@ -66,7 +66,7 @@ class ElasticNetBank:
 
     Attributes
     ----------
-    weights_ : CSR array (d, L); bias_ : (L,); n_steps_ : (L,) Newton steps taken.
+    weights_ : CSR array (d, L); biases_ : (L,); n_steps_ : (L,) Newton steps taken.
 
     Examples
     --------
@@ -100,9 +100,9 @@ class ElasticNetBank:
         check_settings(self.penalty, self.C, self.l1_ratio, self.max_iter)
         warm = self.warm_start and hasattr(self, "weights_")
         X = check_rows(X, self.weights_.shape[0] if warm else None)
-        T = check_targets(T, X.shape[0], len(self.bias_) if warm else None)
+        T = check_targets(T, X.shape[0], len(self.biases_) if warm else None)
         weight = check_weights(sample_weight, X.shape[0], T.shape[1])
-        starts = as_solutions(self.weights_, self.bias_) if warm else None
+        starts = as_solutions(self.weights_, self.biases_) if warm else None
         return self._fit_columns(by_columns(X), T, weight, starts)
 
     def _fit_columns(
@@ -124,7 +124,7 @@ class ElasticNetBank:
 
         solutions = in_threads(fit_target, T.shape[1], self.n_jobs)
         self.weights_ = as_matrix(solutions, len(columns[2]) - 1)
-        self.bias_ = np.array([s.bias for s in solutions])
+        self.biases_ = np.array([s.bias for s in solutions])
         self.n_steps_ = np.array([s.steps for s in solutions])
         late = [s.violation for s in solutions if stopped_short(s, settings)]
         what = f"the elastic net of {len(late)} of {len(solutions)} targets"
@@ -134,7 +134,7 @@ class ElasticNetBank:
     def logits(self, X: Any) -> np.ndarray:
         """Log-odds of each target, (n, L)."""
         X = check_rows(X, self.weights_.shape[0])
-        return linear_scores(X, self.weights_, self.bias_)
+        return linear_scores(X, self.weights_, self.biases_)
 
 
 def fit_one(
@@ -195,6 +195,6 @@ def elastic_path(
         check_settings(penalty, bank.C, bank.l1_ratio, bank.max_iter)
         strong = bank.l1_ratio * max(2 * penalty - previous, 0.0) if starts else np.inf
         bank._fit_columns(columns, T, weight, starts, strong)
-        starts, previous = as_solutions(bank.weights_, bank.bias_), penalty
+        starts, previous = as_solutions(bank.weights_, bank.biases_), penalty
         banks[penalty] = bank
     return [banks[penalty] for penalty in penalties]

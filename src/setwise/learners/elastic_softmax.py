@@ -49,7 +49,7 @@ class ElasticNetSoftmax:
 
     Attributes
     ----------
-    weights_ : CSR array (d, K); bias_ : (K,), of mean zero over the classes with mass;
+    weights_ : CSR array (d, K); biases_ : (K,), of mean zero over the classes with mass;
     floor_ : (K,) the probability of a class without mass, 0 for the others; n_iter_ : int.
 
     Examples
@@ -60,7 +60,7 @@ class ElasticNetSoftmax:
     """
 
     weights_: Any
-    bias_: np.ndarray
+    biases_: np.ndarray
 
     def __init__(
         self,
@@ -84,13 +84,13 @@ class ElasticNetSoftmax:
         check_settings(self.penalty, self.C, self.l1_ratio, self.max_iter)
         warm = self.warm_start and hasattr(self, "weights_")
         X = check_rows(X, self.weights_.shape[0] if warm else None)
-        T = check_distributions(T, X.shape[0], len(self.bias_) if warm else None)
+        T = check_distributions(T, X.shape[0], len(self.biases_) if warm else None)
         weight = check_weights(sample_weight, X.shape[0], 1)[:, 0]
         total, mass = weight.sum(), (weight[:, None] * T).sum(axis=0)  # (K,)
         settings = Settings(
             self.penalty or 1 / (self.C * total), self.l1_ratio, self.tol, self.max_iter
         )
-        starts = as_solutions(self.weights_, self.bias_) if warm else start_at_shares(mass)
+        starts = as_solutions(self.weights_, self.biases_) if warm else start_at_shares(mass)
         self.floor_ = share_of_absent(mass)
         present = np.flatnonzero(mass > 0)
         solutions = [Solution(np.empty(0, np.int64), np.empty(0), 0.0)] * len(mass)
@@ -100,7 +100,7 @@ class ElasticNetSoftmax:
         for k, solution in zip(present, found, strict=True):
             solutions[k] = solution
         self.weights_ = as_matrix(solutions, X.shape[1])
-        self.bias_ = centred(np.array([s.bias for s in solutions]), present)
+        self.biases_ = centred(np.array([s.bias for s in solutions]), present)
         if self.n_iter_ >= self.max_iter and violation > self.tol:
             warn_not_converged(np.array([violation]), settings, "the elastic-net softmax")
         return self
@@ -109,7 +109,7 @@ class ElasticNetSoftmax:
         """Log-probability of each class, (n, K)."""
         X = check_rows(X, self.weights_.shape[0])
         present = self.floor_ == 0
-        scores = linear_scores(X, self.weights_, self.bias_)
+        scores = linear_scores(X, self.weights_, self.biases_)
         log_p = np.empty_like(scores)
         log_p[:, present] = log_softmax(scores[:, present], axis=1) + np.log1p(-self.floor_.sum())
         log_p[:, ~present] = np.log(self.floor_[~present])

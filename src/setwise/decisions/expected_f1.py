@@ -62,7 +62,7 @@ class ExpectedF1(Decision):
     >>> from setwise.distributions import Product
     >>> answer = ExpectedF1().answer(Product(np.array([[0.0, -0.2, -4.0]])))
     >>> answer.Y, round(float(answer.expected_f1[0]), 3)
-    (array([[1, 1, 0]], dtype=int8), 0.569)
+    (array([[1, 1, 0]], dtype=int8), 0.556)
     """
 
     target = "f1"

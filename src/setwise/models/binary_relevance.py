@@ -58,7 +58,7 @@ class BinaryRelevance(SetClassifier):
     >>> model.predict_sets(np.array([[0.2], [2.9]]))
     [('low',), ('high',)]
     >>> round(float(model.predict_dist(np.array([[3.0]])).mode()[1][0]), 2)
-    -0.05
+    -0.02
     """
 
     def __init__(

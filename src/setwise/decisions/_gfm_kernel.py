@@ -23,6 +23,42 @@ def take_best(gain, k, taken):
 
 
 @kernel
+def best_of_size(k, by_size, gain, taken):
+    """Mark the k labels with the largest expected F1 together; return it."""
+    S, L = by_size.shape
+    for label in range(L):
+        gain[label] = 0.0
+    for s in range(S):
+        worth = 2.0 / (s + 1 + k)
+        for label in range(L):
+            gain[label] += worth * by_size[s, label]
+    return take_best(gain, k, taken)
+
+
+@kernel
+def bounds(k, sizes):
+    """(what no set of k labels exceeds, what no set of k labels or more exceeds).
+
+    A true set of s labels gives 2 min(s, k) / (s + k) at most, and 2s / (s + k) falls with k.
+    """
+    own, beyond = 0.0, 0.0
+    for s in range(1, len(sizes)):
+        share = 2.0 * sizes[s] / (s + k)
+        own += share * min(s, k)
+        beyond += share * s
+    return own, beyond
+
+
+@kernel
+def typical_size(sizes, largest):
+    """The mean size, rounded, from 1 to ``largest``."""
+    mean = 0.0
+    for s in range(1, len(sizes)):
+        mean += s * sizes[s]
+    return max(1, min(largest, int(mean + 0.5)))
+
+
+@kernel
 def maximise(size_marginals, sizes, empty_value, chosen, value):
     """The F1-optimal set of each row into ``chosen`` (n, L), its expected F1 into ``value`` (n,).
 
@@ -38,21 +74,18 @@ def maximise(size_marginals, sizes, empty_value, chosen, value):
             for s in range(S):
                 by_size[s, label] = size_marginals[row, label, s]
         value[row] = empty_value[row]
-        for k in range(1, L + 1):
-            # No set of k labels, or of more, is above this: a true set of s labels gives 2s/(s+k).
-            bound = 0.0
-            for s in range(1, S + 1):
-                bound += 2.0 * s * sizes[row, s] / (s + k)
-            if bound <= value[row]:
+        # The typical size first: with a good value in hand, most other sizes need no look.
+        typical = typical_size(sizes[row], L)
+        for k in range(0, L + 1):
+            if k == typical:
+                continue
+            size = typical if k == 0 else k
+            own, beyond = bounds(size, sizes[row])
+            if beyond <= value[row] and k > 0:
                 break
-            for label in range(L):
-                gain[label] = 0.0
-            for s in range(S):
-                worth = 2.0 / (s + 1 + k)
-                for label in range(L):
-                    gain[label] += worth * by_size[s, label]
-            total = take_best(gain, k, taken)
-            if total > value[row]:
-                value[row] = total
-                for label in range(L):
-                    chosen[row, label] = taken[label]
+            if own > value[row]:
+                total = best_of_size(size, by_size, gain, taken)
+                if total > value[row]:
+                    value[row] = total
+                    for label in range(L):
+                        chosen[row, label] = taken[label]

@@ -87,4 +87,8 @@ def test_demo_refuses_a_silly_number_of_rows(capsys):
 def test_warmup_compiles_everything(run):
     code, out, _ = run("warmup")
     assert code == 0
+    from setwise.distributions import _odds_kernel
+
+    for kernel in ("add_marginals", "fill_log_joint", "fill_log_nonempty"):
+        assert getattr(_odds_kernel, kernel).signatures
     assert re.search(r"all kernels compiled or loaded in \d+\.\d s", out)

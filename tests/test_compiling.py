@@ -60,6 +60,7 @@ def test_where_nothing_can_be_cached_kernels_still_compile(monkeypatch):
 
     monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", refuse)
     assert compiling.kernel(_divide)(3.0, 2.0) == 1.5
+    assert compiling.lane_kernel(_divide)(3.0, 2.0) == 1.5
 
 
 def test_division_is_numpys():

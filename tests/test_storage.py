@@ -177,3 +177,51 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch)
     box = Box("x" * 1000)
     with pytest.raises(FormatError, match="larger than"):
         round_trip(box, tmp_path / "box.setwise")
+
+
+def array_bytes(header, contents=b"12345678"):
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + contents
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (900000000,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2)}",
+        "{'descr': '|V0', 'fortran_order': False, 'shape': (1000000000000000,)}",
+        "{'descr': '<f8', (((",
+        ",",
+        "-" * 9000 + "1",
+    ],
+    ids=["petabytes", "gigabytes", "overflow", "no bytes", "open", "comma", "nested"],
+)
+def test_an_array_is_no_larger_than_its_member(tmp_path, header, monkeypatch):
+    monkeypatch.setattr(np.lib.format, "read_array", lambda *_, **__: pytest.fail("made room"))
+    root = {"object": "Box", "parameters": {"parameter": {"array": 0}}, "fitted": {}}
+    path = write_archive(tmp_path / "box", manifest(root), _0=array_bytes(header))
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+
+
+def test_an_array_is_read_once(tmp_path):
+    """Or a small file could fill the memory."""
+    contents = io.BytesIO()
+    np.save(contents, np.zeros(3))
+    path = write_archive(
+        tmp_path / "box", manifest({"list": [{"array": 0}] * 2}), _0=contents.getvalue()
+    )
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+
+
+def test_a_damaged_member_of_any_compression_gets_a_sentence(tmp_path):
+    path = tmp_path / "box"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("manifest.json", json.dumps(manifest({"list": list(range(500))})))
+        start = file.getinfo("manifest.json").header_offset + 30 + len("manifest.json")
+    contents = bytearray(path.read_bytes())
+    contents[start + 12 : start + 60] = b"\xff" * 48
+    path.write_bytes(contents)
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)

@@ -23,11 +23,15 @@ SLOW_COMPILE_SECONDS = 1.0
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` compiled on its first call: cached, without the GIL, with numpy's division."""
+    return _cached(function, nogil=True, error_model="numpy")
+
+
+def _cached(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     compiled: Callable[..., Any]
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder to cache in can be written to: compile in each process
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+        compiled = numba.njit(**options)(function)
     return compiled
 
 
@@ -38,10 +42,7 @@ LANE_MATH = frozenset({"contract", "nsz", "nnan", "ninf"})
 
 def lane_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A ``kernel`` for arithmetic on many lanes at once; its numbers must be finite."""
-    compiled: Callable[..., Any] = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=set(LANE_MATH)
-    )(function)
-    return compiled
+    return _cached(function, nogil=True, error_model="numpy", fastmath=set(LANE_MATH))
 
 
 def lane_function(function: Callable[..., Any]) -> Callable[..., Any]:

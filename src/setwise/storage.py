@@ -11,12 +11,14 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import lzma
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,9 +43,10 @@ _CLASSES: dict[str, type] = {}
 _FOREIGN: list[Foreign] = []
 _FITTED = re.compile(r"[A-Za-z][A-Za-z0-9_]*_")
 _SIGNS_OF_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, OSError, EOFError),  # in the archive
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),  # in the archive
     *(NotImplementedError, RuntimeError),  # an unknown or encrypted member, endless nesting
     *(LookupError, ValueError, TypeError, AttributeError, OverflowError),  # in the manifest
+    *(SyntaxError, tokenize.TokenError, MemoryError),  # in the header of an array
 )
 _Class = TypeVar("_Class", bound=type)
 
@@ -159,15 +162,35 @@ def _parameter_names(cls: type) -> list[str]:
 
 
 class _Members:
-    """The arrays of an archive, each read when it is asked for."""
+    """The arrays of an archive, each read when it is asked for, and once."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
+        self._unread = set(file.namelist())
 
     def __getitem__(self, number: int) -> np.ndarray:
-        contents = io.BytesIO(self._file.read(f"{int(number)}.npy"))
-        array: np.ndarray = np.lib.format.read_array(contents, allow_pickle=False)
+        name = f"{int(number)}.npy"
+        # Asked for again and again, a small file would fill the memory.
+        self._unread.remove(name)
+        contents = self._file.read(name)
+        _check_length(contents)
+        array: np.ndarray = np.lib.format.read_array(io.BytesIO(contents), allow_pickle=False)
         return array
+
+
+def _check_length(contents: bytes) -> None:
+    """Refuse an array whose header announces more than there is: numpy would make room for it."""
+    stream = io.BytesIO(contents)
+    version = np.lib.format.read_magic(stream)
+    formats = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    shape, _, dtype = formats[version](stream)
+    if dtype.itemsize == 0 and 0 not in shape:
+        raise ValueError(f"an array of {dtype}")
+    if prod(shape) * dtype.itemsize != len(contents) - stream.tell():
+        raise ValueError(f"an array of shape {shape} and {dtype} in {len(contents)} bytes")
 
 
 def _decoded(node: Any, members: _Members) -> Any:

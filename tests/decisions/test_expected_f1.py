@@ -173,3 +173,39 @@ def test_calibration_mends_size_marginals_that_are_too_sure():
     assert plain < calibrated <= best + 1e-9
     assert best - calibrated < 0.25 * (best - plain)
     assert sizes.shape == (2000, 6)
+
+
+class Steps:
+    """A stand-in for a calibration curve that gives fixed numbers."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def predict(self, scores):
+        return np.resize(self.values, scores.shape)
+
+
+def test_calibrated_scores_of_one_label_may_exceed_its_share():
+    """No other set has a larger score, though these marginals are of no distribution."""
+    random = np.random.default_rng(0)
+    L, sets = 4, all_sets(4)
+    for _ in range(200):
+        marginals = random.dirichlet(np.full(L, 0.2), size=L).T * random.random(L)  # (L, S)
+        rule = CalibratedF1(max_size=L)
+        rule.curves_ = [Steps(marginals[:, s]) for s in range(L)]
+        k = sets.sum(axis=1)[:, None, None]
+        gain = (2 / (np.arange(1, L + 1) + k) * marginals).sum(axis=2)  # (sets, L)
+        score = (gain * sets).sum(axis=1)
+        chosen = rule.decide(Product(np.zeros((1, L))))[0]
+        np.testing.assert_allclose(score[(sets == chosen).all(axis=1)], score.max(), rtol=1e-12)
+
+
+def test_weights_in_single_precision_lose_nothing():
+    random = np.random.default_rng(0)
+    log_pi = np.log(random.dirichlet(np.ones(5), size=50)).astype(np.float32)
+    mixture = BernoulliMixture(log_pi, random.normal(size=(50, 5, 4)))
+    same = BernoulliMixture(
+        log_pi - np.logaddexp.reduce(log_pi.astype(float), axis=1, keepdims=True), mixture.logits
+    )
+    answers = [ExpectedF1(max_tail=0).answer(each).expected_f1 for each in (mixture, same)]
+    np.testing.assert_allclose(*answers, rtol=1e-12)

@@ -57,6 +57,14 @@ def test_a_threshold_lies_halfway_between_two_scores():
     )
 
 
+@pytest.mark.parametrize("above", [1.0, 1 - 2.0**-53, 1 - 2.0**-52, 5e-324])
+def test_a_threshold_parts_neighbouring_floats(above):
+    scores = np.array([[above], [np.nextafter(above, 0)]])
+    threshold = best_f1_thresholds(scores, np.array([[1], [0]]))
+    np.testing.assert_array_equal(scores >= threshold, [[True], [False]])
+
+
 def test_a_rule_that_was_not_tuned_says_so():
-    with pytest.raises(DataError, match="'micro_f1' learns its thresholds from held-out rows"):
-        decision_for("micro_f1").decide(Product(np.zeros((1, 2))))
+    for target in ("micro_f1", "f1_calibrated"):
+        with pytest.raises(DataError, match=f"'{target}' learns from held-out rows"):
+            decision_for(target).decide(Product(np.zeros((1, 2))))

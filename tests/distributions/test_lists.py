@@ -100,6 +100,8 @@ def test_arrays_that_are_no_samples_are_refused():
         Sampled(np.zeros((3, 2), dtype=np.int8))
     with pytest.raises(DataError, match="hold 0 and 1"):
         Sampled(np.full((3, 2, 1), 0.5))
+    with pytest.raises(DataError, match="hold 0 and 1"):
+        Sampled(np.full((3, 2, 1), -1, dtype=np.int8))
     with pytest.raises(DataError, match="one weight a sample"):
         Sampled(np.zeros((3, 2, 1), dtype=np.int8), np.zeros((2, 3)))
     with pytest.raises(DataError, match="no sample of row 0 is possible"):

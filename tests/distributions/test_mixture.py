@@ -230,3 +230,12 @@ def test_questions_that_have_no_answer_are_refused(draw_mixtures):
         dist[6]
     with pytest.raises(DataError, match="expected logits"):
         Product(np.zeros(3))
+
+
+def test_sets_far_below_every_label_keep_their_log_probability():
+    """Given a non-empty set, where each component is all but sure of no label."""
+    logits = np.array([[[-700.0, -700.0, -650.0], [-900.0, -800.0, -1000.0]]])
+    mixture = BernoulliMixture(np.log([[0.4, 0.6]]), logits, allow_empty=False)
+    sets = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    got = [mixture.log_prob(one[None])[0] for one in sets]
+    np.testing.assert_allclose(got, [0, -50, -750, -1400], atol=1e-9)

@@ -49,6 +49,18 @@ def test_an_entry_is_run_and_summarised(tiny):
     assert set(results["wins"]) == {"set_accuracy", "f1", "hamming"}
 
 
+def test_each_seed_deals_its_own_folds(tiny, monkeypatch):
+    seen = []
+
+    def spy(*arguments, **options):
+        seen.append(options["random_state"])
+        return tune(*arguments, **options)
+
+    monkeypatch.setattr(runner, "tune", spy)
+    runner.run("tiny")
+    assert seen == [0, 1]
+
+
 def test_wins_count_the_best_on_the_own_measure(tiny):
     rows = [
         {"dataset": "tiny", "model": "BR", "decision": decision, "mean": means}

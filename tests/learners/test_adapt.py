@@ -135,3 +135,9 @@ def test_classifiers_without_probabilities_get_a_sentence():
         AdaptedBank(Perceptron()).fit(X, T)
     with pytest.raises(DataError, match="threshold must lie in"):
         AdaptedGate(LogisticRegression(), threshold=0.7).fit(X, T)
+
+
+def test_no_threads_get_a_sentence():
+    X, T, _ = problem()
+    with pytest.raises(DataError, match="n_jobs must not be 0"):
+        AdaptedBank(LogisticRegression(), n_jobs=0).fit(X, T)

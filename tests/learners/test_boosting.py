@@ -1,5 +1,7 @@
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import lightgbm
 import numpy as np
@@ -278,3 +280,64 @@ def test_other_shapes_than_in_fit_get_a_sentence():
         bank.logits(X[:, :2])
     with pytest.raises(DataError, match="2 targets but the fitted state has 3"):
         bank.fit(X, T[:, :2])
+
+
+@pytest.mark.parametrize("changed", [{"shrinkage": 0.5}, {"n_leaves": 2}, {"min_rows_in_leaf": 90}])
+def test_later_trees_follow_changed_settings(changed):
+    """As they do from a stored bank, which has no live booster."""
+    X, T, weight = problem()
+    bank = BoostedBank(n_trees=3, warm_start=True).fit(X, T, weight)
+    stored = pickle.loads(pickle.dumps(bank))
+    for each in (bank, stored):
+        vars(each).update(changed)
+        each.fit(X, T, weight)
+    np.testing.assert_allclose(bank.scores(X), stored.scores(X), atol=1e-6)
+
+
+def test_a_changed_number_of_bins_bins_anew():
+    X, T, _ = problem()
+    bank = BoostedBank(n_trees=3, max_bins=3).fit(X, T)
+    bank.max_bins = 31
+    anew = BoostedBank(n_trees=3, max_bins=31).fit(X, T)
+    np.testing.assert_array_equal(bank.fit(X, T).scores(X), anew.scores(X))
+
+
+def test_no_rows_and_no_bins_get_a_sentence():
+    X, T, _ = problem()
+    with pytest.raises(DataError, match="no rows to learn from"):
+        BoostedBank().fit(X[:0], T[:0])
+    with pytest.raises(DataError, match="max_bins must be at least 2"):
+        BoostedBank(max_bins=1).fit(X, T)
+
+
+def test_threads_may_ask_for_scores_at_once():
+    """Each reads the trees, and none counts those that another has read."""
+    X, T, _ = problem()
+    bank = BoostedBank(n_trees=100, n_jobs=1).fit(X, T)
+    stored = pickle.loads(pickle.dumps(bank))
+    meeting = Barrier(4)
+
+    def ask(_):
+        meeting.wait()
+        return stored.scores(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        for scores in pool.map(ask, range(4)):
+            np.testing.assert_array_equal(scores, bank.scores(X))
+
+
+def test_trees_that_fail_leave_the_bank_as_it_was(monkeypatch):
+    X, T, _ = problem()
+    bank = BoostedBank(n_trees=3, n_jobs=2).fit(X, T)
+    before = bank.scores(X)
+
+    def fail(scores, T, group):
+        if group.start > 0:
+            raise ZeroDivisionError
+        return kl_derivatives(scores[:, group], T[:, group])
+
+    monkeypatch.setattr(bank, "_derivatives", fail, raising=False)
+    for rows in (X, X.copy()):
+        with pytest.raises(ZeroDivisionError):
+            bank.add_trees(rows, T)
+        np.testing.assert_array_equal(bank.scores(X), before)

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from setwise.errors import DataError, NotConverged
 from setwise.learners.elastic import ElasticNetBank, elastic_path, largest_penalty
+from setwise.learners.elastic_solver import by_columns
 from setwise.storage import load, save
 
 
@@ -216,3 +217,14 @@ def test_other_features_than_in_fit_get_a_sentence():
     X, T, _ = problem()
     with pytest.raises(DataError, match="2 features but the learner was fitted on 12"):
         ElasticNetBank().fit(X, T).logits(X[:, :2])
+
+
+def test_columns_without_entries_are_not_taken_for_dense_ones():
+    """A warm start has weights on them: nothing is read for these."""
+    X, T, weight = problem()
+    bank = ElasticNetBank(C=100.0, warm_start=True).fit(sparse.csr_array(X), T, weight)
+    entries, rows, starts = by_columns(sparse.csr_array(X.shape))
+    assert len(rows) > 0
+    assert len(entries) == len(rows)
+    assert not starts.any()
+    assert bank.fit(sparse.csr_array(X.shape), T, weight).weights_.nnz == 0

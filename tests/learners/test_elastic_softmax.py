@@ -134,3 +134,13 @@ def test_targets_that_are_no_distributions_get_a_sentence():
     X, T, _ = problem()
     with pytest.raises(DataError, match="of T sums to 0.5, not to 1"):
         ElasticNetSoftmax().fit(X, 0.5 * T)
+
+
+def test_distributions_that_are_all_the_same_converge():
+    """There is nothing to learn but biases, and slopes are nothing but rounding."""
+    X, _, _ = problem()
+    shares = [0.2, 0.3, 0.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotConverged)
+        gate = ElasticNetSoftmax().fit(X, np.tile(shares, (len(X), 1)))
+    np.testing.assert_allclose(np.exp(gate.log_proba(X)), np.tile(shares, (len(X), 1)), atol=1e-6)

@@ -85,3 +85,8 @@ def test_bad_input_gets_a_sentence():
         Isotonic().fit([[0.0]], [1])
     with pytest.raises(DataError, match="2 columns of scores, 1 in fit"):
         IsotonicBank().fit([[0.0]], [[1.0]]).predict([[0.0, 1.0]])
+
+
+def test_no_rows_get_a_sentence():
+    with pytest.raises(DataError, match="no rows to learn from"):
+        Isotonic().fit([], [])

@@ -358,3 +358,41 @@ def test_other_shapes_than_fitted_get_a_sentence():
         bank.logits(X[:, :5])
     with pytest.raises(DataError, match="T has 2 targets"):
         bank.fit(X, T[:, :2])
+
+
+@pytest.mark.filterwarnings("ignore::setwise.errors.NotConverged")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@roads
+def test_targets_that_vanish_in_the_precision_spoil_nothing(container, solver, dtype):
+    """Weights, rates and their complements below the least number there is."""
+    X, T = random_bank()
+    X, weight = container(X.astype(dtype)), np.ones(T.shape)
+    weight[:, 1] = float(np.finfo(dtype).tiny) / 1e8
+    T[:, 2] = 1 - 1e-9
+    bank = LogisticBank(solver=solver).fit(X, T, weight)
+    alone = LogisticBank(solver=solver).fit(X, T[:, 0])
+    assert np.isfinite(bank.logits(X)).all()
+    np.testing.assert_allclose(bank.weights_[:, 0], alone.weights_[:, 0], atol=2e-2)
+
+
+@roads
+def test_a_bias_no_longer_wanted_is_gone(container, solver):
+    X, T = random_bank()
+    X = container(X)
+    bank = LogisticBank(solver=solver, warm_start=True).fit(X, T)
+    bank.fit_bias = False
+    bank.fit(X, T)
+    anew = LogisticBank(solver=solver, fit_bias=False).fit(X, T)
+    assert not bank.biases_.any()
+    np.testing.assert_allclose(bank.objective_, anew.objective_, rtol=1e-6)
+
+
+@roads
+def test_features_whose_squares_overflow_get_a_sentence(container, solver):
+    X, T = random_bank()
+    with pytest.raises(DataError, match="overflow float32; scale"):
+        LogisticBank(solver=solver).fit(container((X * 1e20).astype(np.float32)), T)
+    with pytest.raises(DataError, match="overflow float32; scale"):
+        LogisticBank(solver=solver, dtype=np.float32).fit(container(X * 1e50), T)
+    bank = LogisticBank(solver=solver, tol=0, max_iter=20).fit(container(X * 1e20), T)
+    assert np.isfinite(bank.weights_).all()

@@ -186,3 +186,24 @@ def test_verbose_prints_a_line(capsys):
     X, T = random_gate()
     SoftmaxRegression(verbose=1).fit(X, T)
     assert capsys.readouterr().out.startswith("softmax: ")
+
+
+@containers
+def test_weights_that_vanish_in_the_precision_leave_the_gate_finite(container):
+    X, T = random_gate()
+    X = container(X.astype(np.float32))
+    gate = SoftmaxRegression().fit(X, T, np.full(len(T), 1e-200))
+    assert np.isfinite(gate.log_proba(X)).all()
+
+
+def test_a_bias_no_longer_wanted_is_gone():
+    X, T = random_gate()
+    gate = SoftmaxRegression(warm_start=True).fit(X, T)
+    gate.fit_bias = False
+    assert not gate.fit(X, T).biases_.any()
+
+
+def test_no_rows_get_a_sentence():
+    X, T = random_gate()
+    with pytest.raises(DataError, match="no rows to learn from"):
+        SoftmaxRegression().fit(X[:0], T[:0])

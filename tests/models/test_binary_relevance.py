@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import setwise as sw
 from setwise import metrics
+from setwise.decisions import MicroF1Threshold
 from setwise.errors import DataError, LabelMismatch
 from setwise.models import BinaryRelevance
 
@@ -177,7 +178,7 @@ def test_a_failed_fit_leaves_the_earlier_one(data):
     model = BinaryRelevance().fit(X, Y)
     before = model.predict_proba(X)
     with pytest.raises(LabelMismatch):
-        model.fit(X, Y[:10])
+        model.fit(X[:, :2], Y[:10])
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
@@ -217,3 +218,22 @@ def test_any_scikit_learn_classifier_serves(data):
     np.testing.assert_allclose(
         p[:, 1], forest.fit(X, Y[:, 1]).predict_proba(X)[:, 1].clip(1e-6, 1 - 1e-6), atol=1e-5
     )
+
+
+@pytest.mark.parametrize("allow_empty", ["auto", True, False])
+def test_a_rule_is_tuned_as_it_is_used(data, allow_empty):
+    """With or without the empty set, in tuning as in prediction."""
+    seen = []
+
+    class Spy(MicroF1Threshold):
+        def tune(self, distribution, Y):
+            seen.append(distribution.allow_empty)
+            return super().tune(distribution, Y)
+
+    X, Y = data
+    model = BinaryRelevance(target=Spy(), allow_empty=allow_empty).fit(X, Y)
+    assert seen == [model.allow_empty_] == [model.predict_dist(X).allow_empty]
+
+
+def test_predictions_take_the_threads_they_are_given(data):
+    assert BinaryRelevance(n_jobs=1).fit(*data).predict_dist(data[0]).n_jobs == 1

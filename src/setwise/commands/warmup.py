@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,8 @@ def _learn() -> None:
 def _decide() -> None:
     random = np.random.default_rng(0)
     distribution = BernoulliMixture(np.log(np.full((2, 2), 0.5)), random.normal(size=(2, 2, 3)))
+    replace(distribution, allow_empty=False).log_prob(np.eye(2, 3, dtype=np.int8))
+    distribution.marginals()
     distribution.mode()
     distribution.top(2)
     distribution.sample(1, random_state=0)

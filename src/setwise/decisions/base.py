@@ -42,6 +42,6 @@ def row_batches(n_rows: int, cells_per_row: int) -> Iterator[slice]:
 def not_tuned(decision: Any) -> str:
     """What to say of a rule that is asked before it was tuned."""
     return (
-        f"the decision for {decision.target!r} learns its thresholds from held-out rows; "
+        f"the decision for {decision.target!r} learns from held-out rows; "
         "call tune(distribution, Y) first"
     )

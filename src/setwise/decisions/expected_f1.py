@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setwise.decisions.base import Decision, row_batches
+from setwise.decisions.base import Decision, not_tuned, row_batches
 from setwise.distributions.base import Distribution
 from setwise.distributions.blocks import for_each_block, row_blocks
 from setwise.errors import DataError
@@ -177,13 +177,17 @@ class CalibratedF1(Decision):
 
     def decide(self, distribution: Distribution) -> np.ndarray:
         """The set of each row with the largest calibrated score."""
+        if not hasattr(self, "curves_"):
+            raise DataError(not_tuned(self))
         n, L = distribution.n_rows, distribution.n_labels
         Y = np.zeros((n, L), dtype=np.int8)
         for rows in row_batches(n, L * len(self.curves_)):
             marginals, sizes = distribution[rows].sizes(len(self.curves_))
             for s, curve in enumerate(self.curves_):
                 marginals[:, :, s] = curve.predict(marginals[:, :, s].ravel()).reshape(-1, L)
-            # A set of s labels is counted by each of them.
-            sizes[:, 1:] = marginals.sum(axis=1) / np.arange(1, len(self.curves_) + 1)
+            # A set of s labels is counted by each of them. Calibrated, one label may count for more
+            # than that share, and the search takes it that none does.
+            share = marginals.sum(axis=1) / np.arange(1, len(self.curves_) + 1)
+            sizes[:, 1:] = np.maximum(share, marginals.max(axis=1))
             Y[rows], _ = maximise_f1(marginals, sizes, self.zero_division)
         return Y

@@ -143,5 +143,6 @@ def best_shared_threshold(
 
 
 def _between(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Halfway between two scores; at the lower end, the score itself."""
-    return np.where(np.isfinite(below), (above + np.maximum(below, 0)) / 2, above)
+    """Halfway between two scores; the upper one at the lower end, or where none lies between."""
+    middle = (above + np.maximum(below, 0)) / 2
+    return np.where(middle > below, np.where(np.isfinite(below), middle, above), above)

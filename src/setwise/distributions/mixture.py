@@ -100,6 +100,9 @@ class BernoulliMixture(Distribution):
             self._blocks,
             self.n_jobs,
         )
+        if logits is not self.logits:  # lifted: the weights made up for one label only
+            gain = logits.max(axis=2) - self.logits.max(axis=2)  # (n, K)
+            log_joint -= gain * (sets.sum(axis=1)[:, None] - 1)
         log_prob: np.ndarray = logsumexp(log_joint, axis=1)
         if not self.allow_empty:
             log_prob[~sets.any(axis=1)] = -np.inf
@@ -144,7 +147,8 @@ class BernoulliMixture(Distribution):
     def top(self, k: int, *, max_pops: int = MAX_POPS) -> tuple[np.ndarray, np.ndarray]:
         """The k likeliest sets, int8 (n, k, L), and their log-probabilities (n, k), best first.
 
-        Exact as the mode is; where fewer than k sets exist the rest are empty, with -inf.
+        Exact as the mode is; where fewer than k sets exist the rest are empty, with -inf. So are
+        sets less than e^-700 times as likely as the first, which floats cannot tell from none.
         """
         found = self._search(positive_count(k, "k"), max_pops)
         warn_if_inexact(found, max_pops)
@@ -195,7 +199,7 @@ class BernoulliMixture(Distribution):
         if not self.allow_empty:  # a component counts for the sets that it has left
             log_weights = log_weights + log_any_label(logits, self.n_jobs)
         is_light, lost = light_components(np.exp(log_weights), max_loss)
-        log_pi = np.where(is_light, -np.inf, self.log_pi)
+        log_pi = np.where(is_light, -np.inf, self.log_pi).astype(np.float64)
         return replace(self, log_pi=log_softmax(log_pi, axis=1)), lost
 
     def on_support(self, sets: Any) -> Support:

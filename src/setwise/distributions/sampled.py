@@ -50,7 +50,8 @@ class Sampled(Distribution):
                 f"expected samples (S, n, L), one or more of one label or more, got shape "
                 f"{self.samples.shape}"
             )
-        if self.samples.dtype.kind not in "biu" or self.samples.max(initial=0) > 1:
+        extremes = self.samples.min(initial=0), self.samples.max(initial=0)
+        if self.samples.dtype.kind not in "biu" or extremes[0] < 0 or extremes[1] > 1:
             raise DataError("samples hold 0 and 1, as integers or booleans; pass (samples > 0)")
         if self.log_weights is not None and self.log_weights.shape != self.samples.shape[:2]:
             raise DataError(

@@ -45,7 +45,12 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
     """Tune and fit one model, then measure each decision on the test part."""
     model = getattr(models, spec.model)(**spec.parameters, random_state=seed)
     model, setting = tune(
-        model, spec.grid, dataset.X_train, dataset.Y_train, groups=dataset.groups_train
+        model,
+        spec.grid,
+        dataset.X_train,
+        dataset.Y_train,
+        groups=dataset.groups_train,
+        random_state=seed,
     )
     start = time.perf_counter()
     model.fit(dataset.X_train, dataset.Y_train, groups=dataset.groups_train)

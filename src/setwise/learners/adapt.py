@@ -27,6 +27,7 @@ from setwise.learners.bank_inputs import (
     share_of_absent,
     smoothed_log_odds,
 )
+from setwise.learners.in_threads import thread_count
 from setwise.storage import storable
 
 # Forests and nearest neighbours say 0 and 1; probabilities are kept this far away from both.
@@ -134,6 +135,7 @@ class AdaptedBank:
     def fit(self, X: Any, T: Any, sample_weight: Any = None) -> Self:
         """Learn from X (n, d), targets T (n, L) in [0, 1] and weights (n,) or (n, L)."""
         check_estimator_and_threshold(self.estimator, self.threshold)
+        thread_count(self.n_jobs)  # refuses 0
         X = check_rows(X)
         T = check_targets(T, X.shape[0])
         weight = check_weights(sample_weight, X.shape[0], T.shape[1])

@@ -79,6 +79,8 @@ def check_distributions(T: Any, n_rows: int, n_classes: int | None = None) -> np
 
 def check_weights(sample_weight: Any, n_rows: int, n_targets: int) -> np.ndarray:
     """Row weights as a float array, (n, 1) where all targets share them, else (n, L)."""
+    if n_rows == 0:
+        raise DataError("there are no rows to learn from; pass at least one")
     if sample_weight is None:
         return np.ones((n_rows, 1))
     weight = _matrix(sample_weight)

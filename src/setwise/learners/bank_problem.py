@@ -58,7 +58,15 @@ def in_precision(X: Any, dtype: Any) -> Any:
     """X in the precision to work in; None: its own, without a copy."""
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise DataError(f"dtype must be float32, float64 or None, not {dtype!r}; pass one of these")
-    return X.astype(dtype or X.dtype, copy=False)
+    dtype = np.dtype(dtype or X.dtype)
+    entries = X.data if sparse.issparse(X) else X
+    largest = max(float(entries.max(initial=0)), -float(entries.min(initial=0)))
+    if largest > float(np.finfo(dtype).max) ** 0.4:
+        raise DataError(
+            f"X holds {largest:.1g}, and sums of its squares would overflow {dtype}; "
+            "scale the features to similar size"
+        )
+    return X.astype(dtype, copy=False)
 
 
 def check_strength(C: Any, n_targets: int) -> np.ndarray:

@@ -80,7 +80,12 @@ class Boosted:
             self.trees_: list[list[str]] = []
         if binned.can_be_split:
             growing = self._grow_on(binned)
-            growing.add(partial(self._weighted_derivatives, T=T, weight=weight), n_trees)
+            try:
+                growing.add(partial(self._weighted_derivatives, T=T, weight=weight), n_trees)
+            except BaseException:  # what has grown by halves is dropped
+                self._growing = None
+                self.trees_ = [texts for texts in self.trees_ if texts]
+                raise
             self.trees_[-1] = growing.texts()
         self.n_rounds_ += n_trees
         return self
@@ -88,22 +93,23 @@ class Boosted:
     def scores(self, X: Any) -> np.ndarray:
         """What the trees say, (n, L): log-odds under "kl", values under "squared"."""
         X = check_rows(X.X if isinstance(X, BinnedRows) else X, self.n_features_)
-        n_read = len(self._boosters)
-        self._boosters += [read_trees(texts) for texts in self.trees_[n_read:]]
-        scores: np.ndarray = self.base_ + tree_scores(
-            self._boosters, X, len(self.base_), self.n_jobs
-        )
+        boosters = self._boosters
+        # A new list: another thread may be reading the same trees.
+        boosters = boosters + [read_trees(texts) for texts in self.trees_[len(boosters) :]]
+        self._boosters = boosters
+        scores: np.ndarray = self.base_ + tree_scores(boosters, X, len(self.base_), self.n_jobs)
         return scores
 
     def _grow_on(self, binned: BinnedRows) -> GrowingTrees:
         """The live booster if it grows on these rows, else a new one on top of all trees so far."""
-        if self._growing is None or self._growing.binned is not binned:
+        growing, settings = self._growing, self._settings()
+        if growing is None or growing.binned is not binned or growing.settings != settings:
             offset = self.scores(binned.X)
-            self._growing = GrowingTrees(binned, offset, self._settings())
+            self._growing = growing = GrowingTrees(binned, offset, settings)
             self.trees_.append([])
         # The text of the last booster is about to change.
         self._boosters = self._boosters[: len(self.trees_) - 1]
-        return self._growing
+        return growing
 
     def _weighted_derivatives(
         self, scores: np.ndarray, group: slice, T: np.ndarray, weight: np.ndarray
@@ -116,7 +122,11 @@ class Boosted:
         """X in bins: as given, as remembered for the same object, or binned now."""
         if isinstance(X, BinnedRows):
             self._binned = X
-        elif self._binned is None or self._binned.source is not X:
+        elif (
+            self._binned is None
+            or self._binned.source is not X
+            or self._binned.max_bins != self.max_bins
+        ):
             self._binned = BinnedRows(X, self.max_bins)
         if hasattr(self, "base_"):
             check_rows(self._binned.X[:1], self.n_features_)
@@ -127,7 +137,7 @@ class Boosted:
             self.n_leaves,
             self.shrinkage,
             self.min_rows_in_leaf,
-            self.monotone,
+            None if self.monotone is None else tuple(self.monotone),
             self.random_state or 0,
             self.n_jobs,
         )

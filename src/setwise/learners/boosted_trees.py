@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,10 @@ class BinnedRows:
 
         self.source = X
         self.X = check_rows(X)
+        if not self.X.shape[0]:
+            raise DataError("there are no rows to learn from; pass at least one")
+        if max_bins < 2:
+            raise DataError(f"max_bins must be at least 2, not {max_bins!r}; correct it")
         self.max_bins = max_bins
         self._dataset = dataset or lightgbm.Dataset(
             for_lightgbm(self.X),
@@ -99,7 +103,7 @@ class GrowingTrees:
     def __init__(self, binned: BinnedRows, offset: np.ndarray, settings: TreeSettings) -> None:
         import lightgbm
 
-        self.binned = binned
+        self.binned, self.settings = binned, settings
         self._scores = np.asfortranarray(offset)
         self._offset = self._scores.copy(order="F")
         n_threads = thread_count(settings.n_jobs)
@@ -115,6 +119,7 @@ class GrowingTrees:
     def add(self, gradients: Gradients, n_rounds: int) -> None:
         """Grow ``n_rounds`` trees for each target; none where nothing can be split any more."""
         meeting = Barrier(len(self._groups))
+        failures: list[BaseException] = []
 
         def grow(number: int) -> None:
             booster, group = self._boosters[number], self._groups[number]
@@ -132,11 +137,15 @@ class GrowingTrees:
             try:
                 for _ in range(n_rounds):
                     booster.update(fobj=derivatives)
-            except BaseException:
+            except BaseException as error:
+                failures.append(error)
                 meeting.abort()
                 raise
 
-        in_threads(grow, len(self._groups), len(self._groups))
+        try:
+            in_threads(grow, len(self._groups), len(self._groups))
+        except BrokenBarrierError:  # a group that waited for the one that failed
+            raise failures[0] from None
 
     def texts(self) -> list[str]:
         """The trees of each group, as LightGBM writes them."""

@@ -107,9 +107,13 @@ def _bias_square(block: Block) -> np.ndarray:
     total = block.cost.sum(axis=0, dtype=np.float64)
     if block.bias != "free":
         return np.full(len(total), float(block.bias == "penalised"))
+    # Weights or rates that vanish in this precision must not make the square infinite.
+    least_curvature = float(np.finfo(block.cost.dtype).tiny) ** 0.75
+    total = np.maximum(total, least_curvature)
     rate = np.einsum("nl,nl->l", block.cost, block.T, dtype=np.float64) / total
+    curvature = np.maximum(total * rate * (1 - rate), least_curvature)
     least = BIAS_SHARE * float(block.norms.mean())
-    square: np.ndarray = np.maximum(least, BIAS_PULL / (total * rate * (1 - rate)))
+    square: np.ndarray = np.maximum(least, BIAS_PULL / curvature)
     return square
 
 

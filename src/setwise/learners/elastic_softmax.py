@@ -132,7 +132,7 @@ def rounds(
         weights = balanced(as_matrix(solutions, n_features), settings.l1_ratio)
         solutions = as_solutions(weights, bias)
         scores = all_scores(columns, solutions, len(T))  # (n, K), by columns
-        log_total, violation = logsumexp(scores, axis=1), 0.0
+        log_total, violation, moved = logsumexp(scores, axis=1), 0.0, False
         for k in range(T.shape[1]):
             rest = log_without(scores[:, k], log_total)
             problem = (np.ascontiguousarray(T[:, k]), weight, -rest)
@@ -141,8 +141,9 @@ def rounds(
             )
             scores[:, k] = binary_scores + rest
             log_total = np.logaddexp(rest, scores[:, k])
-            violation = max(violation, worst / scale)
-        if violation <= settings.tol:  # then nothing has moved in this round, and all is optimal
+            violation, moved = max(violation, worst / scale), moved or solutions[k].steps > 0
+        # Nothing has moved in this round: all is optimal, or rounding is all that is left.
+        if violation <= settings.tol or not moved:
             return solutions, n_rounds, violation
     return solutions, settings.max_iter, violation
 
@@ -160,8 +161,9 @@ def visit(
     weights, bias = start.dense(len(columns[2]) - 1), np.array([start.bias])
     scores = np.empty(len(problem[0]))
     worst = optimality(columns, problem, settings.parts, weights, bias, scores)
+    steps = 0
     if worst > tolerance:
-        minimise(
+        _, steps = minimise(
             columns,
             problem,
             settings.parts,
@@ -173,7 +175,8 @@ def visit(
             scores,
         )
     features = np.flatnonzero(weights)
-    return Solution(features, weights[features], float(bias[0])), scores, worst
+    solution = Solution(features, weights[features], float(bias[0]), steps=steps)
+    return solution, scores, worst
 
 
 def log_without(score: np.ndarray, log_total: np.ndarray) -> np.ndarray:

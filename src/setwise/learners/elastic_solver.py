@@ -62,6 +62,8 @@ def by_columns(X: Any) -> Columns:
     """X as flat columns: entries, their rows (none where X is dense) and where columns start."""
     if sparse.issparse(X):
         csc = X.tocsc()
+        if not csc.nnz:  # without any rows it would pass for dense: one entry, of no column
+            return np.zeros(1, X.dtype), np.zeros(1, np.int32), np.zeros(X.shape[1] + 1, np.int64)
         rows = csc.indices.astype(np.int32, copy=False)  # one kind of index, one compiled kernel
         return csc.data, rows, csc.indptr.astype(np.int64)
     n, d = X.shape

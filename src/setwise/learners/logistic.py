@@ -143,7 +143,8 @@ class LogisticBank:
         return linear_scores(X, self.weights_, self.biases_, self.n_jobs)
 
     def _start(self) -> np.ndarray:
-        return np.vstack([self.weights_, self.biases_])
+        biases = self.biases_ if self.fit_bias else np.zeros_like(self.biases_)
+        return np.vstack([self.weights_, biases])
 
     def _solved(self, problem: BankProblem, start: np.ndarray | None) -> Solution:
         """The solution of all targets: by rule where constant, else by the solver."""

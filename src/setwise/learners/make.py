@@ -31,12 +31,15 @@ def make_bank(
     learner: Any, *, C: float, max_iter: int, random_state: int | None, n_jobs: int | None
 ) -> Bank:
     """A new bank: by name, a copy of a learner object, or around a scikit-learn classifier."""
-    if learner == "logistic":
+    name = learner if isinstance(learner, str) else None
+    if name == "logistic":
         return LogisticBank(C=C, max_iter=max_iter, random_state=random_state, n_jobs=n_jobs)
-    if learner == "elastic":
+    if name == "elastic":
         return ElasticNetBank(C=C, max_iter=max_iter, n_jobs=n_jobs)
-    if learner == "boosting":
+    if name == "boosting":
         return BoostedBank(n_trees=max_iter, random_state=random_state, n_jobs=n_jobs)
+    if isinstance(learner, type):
+        raise DataError(f"learner is the class {learner.__name__}; pass an object: call it first")
     if hasattr(learner, "logits"):
         bank: Bank = deepcopy(learner)
         return bank

@@ -100,7 +100,7 @@ class SoftmaxRegression:
         weight = check_weights(sample_weight, X.shape[0], 1)
         X, T, weight = without_idle_rows(X, T, weight)
         X = in_precision(X, self.dtype)
-        start = np.vstack([self.weights_, self.biases_]) if warm else self._cold_start(X, T, weight)
+        start = self._warm_start() if warm else self._cold_start(X, T, weight)
         with Workers(self.n_jobs) as workers:
             found = self._solved(X, T, weight, start, workers)
         self.weights_: np.ndarray = found.weights[:-1]
@@ -119,6 +119,10 @@ class SoftmaxRegression:
         scores -= scores.max(axis=1, keepdims=True)
         scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return scores
+
+    def _warm_start(self) -> np.ndarray:
+        biases = self.biases_ if self.fit_bias else np.zeros_like(self.biases_)
+        return np.vstack([self.weights_, biases])
 
     def _cold_start(self, X: Any, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
         start = np.zeros((X.shape[1] + 1, T.shape[1]))

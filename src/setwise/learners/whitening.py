@@ -78,7 +78,8 @@ class Diagonal:
     """By the diagonal of the bound alone."""
 
     def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
-        self._scale = (1 / np.sqrt(bound)).astype(dtype)[:, None]
+        least = float(np.finfo(dtype).tiny)  # so that the scale is finite in this precision
+        self._scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)[:, None]
 
     def weights(self, V: np.ndarray) -> np.ndarray:
         """R V."""

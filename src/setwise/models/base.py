@@ -60,24 +60,31 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : array (n,), optional
             Rows of one group stay together wherever rows are held out.
         """
-        X = validate_data(self, X, **_FEATURES)
+        before = dict(vars(self))
+        try:
+            return self._fit(validate_data(self, X, **_FEATURES), y, sample_weight, groups)
+        except BaseException:  # a fit that fails leaves an earlier one as it was
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         y = _array_if_like_one(y)
         space, Y = _labels(y, X.shape[0])
         weights = _weights(sample_weight, X)
+        empty_rows = bool((np.diff(Y.indptr) == 0).any())
+        allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
         decision = clone_decision(self.target)
         # A rule must be tuned on rows that its model has not seen.
         if decision.needs_tuning:
-            self._tune(decision, X, Y, weights, groups)
+            self._tune(decision, X, Y, weights, groups, allow_empty)
         fitted = self._learn(X, Y, weights, groups)
-        empty_rows = bool((np.diff(Y.indptr) == 0).any())
         fitted |= {
-            "allow_empty_": empty_rows if self.allow_empty == "auto" else bool(self.allow_empty),
+            "allow_empty_": allow_empty,
             "decision_": decision,
             "label_names_": space.names,
             "label_container_": container_of(y),
             "label_dtype_": y.dtype.name if isinstance(y, np.ndarray) and y.ndim == 2 else "int64",
         }
-        # Only now: a fit that fails leaves an earlier one as it was.
         for name, value in fitted.items():
             setattr(self, name, value)
         return self
@@ -139,7 +146,9 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts = [self.decision_.decide(self._distribution(X[rows])) for rows in row_batches(n, L)]
         return np.concatenate([np.zeros((0, L), dtype=np.int8), *parts])
 
-    def _tune(self, decision: Decision, X: Any, Y: Any, weights: Any, groups: Any) -> None:
+    def _tune(
+        self, decision: Decision, X: Any, Y: Any, weights: Any, groups: Any, allow_empty: bool
+    ) -> None:
         if X.shape[0] < 2:
             raise DataError(
                 f"the decision for {decision.target!r} is tuned on held-out rows, but there is "
@@ -155,7 +164,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         for name, value in inner._learn(X[train], Y[train], **part).items():
             setattr(inner, name, value)
-        inner.allow_empty_ = True
+        inner.allow_empty_ = allow_empty  # as the rule will be used
         decision.tune(inner._distribution(X[held_out]), Y[held_out])
 
     def __sklearn_tags__(self) -> Any:

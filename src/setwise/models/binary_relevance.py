@@ -96,7 +96,8 @@ class BinaryRelevance(SetClassifier):
 
     def _distribution(self, X: Any) -> Product:
         logits = np.asarray(self.bank_.logits(X), dtype=np.float64)
-        return Product(logits.clip(-MAX_LOG_ODDS, MAX_LOG_ODDS), allow_empty=self.allow_empty_)
+        logits = logits.clip(-MAX_LOG_ODDS, MAX_LOG_ODDS)
+        return Product(logits, allow_empty=self.allow_empty_, n_jobs=self.n_jobs)
 
     def _iterations(self) -> int:
         return int(getattr(self.bank_, "n_iter_", 1))

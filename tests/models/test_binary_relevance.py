@@ -191,6 +191,7 @@ def test_a_failed_fit_leaves_the_earlier_one(data):
         ({"X": np.full((150, 4), np.inf)}, "infinity"),
         ({"sample_weight": np.zeros(150)}, "zero"),
         ({"sample_weight": -np.ones(150)}, "[Nn]egative"),
+        ({"groups": np.ones(3)}, r"groups has shape \(3,\), but X has 150 rows"),
     ],
 )
 def test_bad_input_gets_a_sentence(data, change, sentence):

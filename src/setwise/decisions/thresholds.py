@@ -7,6 +7,7 @@ threshold for each label is best for the label-averaged F1 (2.37).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -68,8 +69,9 @@ class _InstanceThreshold(_Thresholds):
         return self
 
     @staticmethod
+    @abstractmethod
     def _worth(tp: np.ndarray, predicted: np.ndarray, relevant: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """What each row's prediction is worth, from its counts."""
 
 
 @storable

@@ -18,6 +18,7 @@ from scipy import sparse
 from setwise.errors import DataError
 from setwise.learners.bank_inputs import check_rows
 from setwise.learners.in_threads import in_threads, thread_count
+from setwise.learners.tree_text import checked_text
 
 # Given scores (n, L) and a group of targets: first and second derivatives for that group.
 Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
@@ -181,7 +182,7 @@ def read_trees(texts: Sequence[str]) -> list[Any]:
     """The boosters, one for each group of targets, whose ``texts`` are given."""
     import lightgbm
 
-    return [lightgbm.Booster(model_str=text) for text in texts]
+    return [lightgbm.Booster(model_str=checked_text(text)) for text in texts]
 
 
 def tree_scores(

@@ -71,6 +71,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = _array_if_like_one(y)
         space, Y = _labels(y, X.shape[0])
         weights = _weights(sample_weight, X)
+        groups = _groups(groups, X.shape[0])
         empty_rows = bool((np.diff(Y.indptr) == 0).any())
         allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
         decision = clone_decision(self.target)
@@ -160,7 +161,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inner = clone(self)
         part = {
             name: values[train] if values is not None else None
-            for name, values in (("sample_weight", weights), ("groups", _array(groups)))
+            for name, values in (("sample_weight", weights), ("groups", groups))
         }
         for name, value in inner._learn(X[train], Y[train], **part).items():
             setattr(inner, name, value)
@@ -217,8 +218,13 @@ def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return checked
 
 
-def _array(values: Any) -> np.ndarray | None:
-    return None if values is None else np.asarray(values)
+def _groups(groups: Any, n: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise DataError(f"groups has shape {groups.shape}, but X has {n} rows; pass one a row")
+    return groups
 
 
 def clone_decision(target: str | Decision) -> Decision:

@@ -221,10 +221,10 @@ def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:
 def _groups(groups: Any, n: int) -> np.ndarray | None:
     if groups is None:
         return None
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise DataError(f"groups has shape {groups.shape}, but X has {n} rows; pass one a row")
-    return groups
+    given: np.ndarray = np.asarray(groups)
+    if given.shape != (n,):
+        raise DataError(f"groups has shape {given.shape}, but X has {n} rows; pass one a row")
+    return given
 
 
 def clone_decision(target: str | Decision) -> Decision:

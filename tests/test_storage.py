@@ -19,6 +19,9 @@ class Box:
     def __init__(self, parameter=None):
         self.parameter = parameter
 
+    def open_(self):
+        """A method whose name looks like a fitted attribute's."""
+
 
 def same(a, b):
     if isinstance(a, Box):
@@ -115,6 +118,7 @@ def test_a_pickled_array_is_not_opened(tmp_path, capsys):
         {"object": "Box", "parameters": {}, "fitted": {"__class__": 1}},
         {"object": "Box", "parameters": {}, "fitted": {"_private_": 1}},
         {"object": "Box", "parameters": {}, "fitted": {"save": 1}},
+        {"object": "Box", "parameters": {}, "fitted": {"open_": 1}},
     ],
 )
 def test_only_fitted_attributes_of_known_classes_are_made(tmp_path, root):

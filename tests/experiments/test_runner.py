@@ -67,10 +67,12 @@ def test_wins_count_the_best_on_the_own_measure(tiny):
         for decision, means in (
             ("set_accuracy", {"set_accuracy": 0.6, "instance_f1": 0.5, "hamming_loss": 0.2}),
             ("f1", {"set_accuracy": 0.5, "instance_f1": 0.7, "hamming_loss": 0.3}),
-            ("hamming", {"set_accuracy": 0.6, "instance_f1": 0.6, "hamming_loss": 0.25}),
+            ("hamming", {"set_accuracy": 0.6, "instance_f1": 0.6, "hamming_loss": 0.1}),
         )
     ]
-    assert runner.wins(tiny, rows) == {"set_accuracy": 1, "f1": 1, "hamming": 0}
+    assert runner.wins(tiny, rows) == {"set_accuracy": 1, "f1": 1, "hamming": 1}
+    rows[2]["mean"]["hamming_loss"] = 0.25
+    assert runner.wins(tiny, rows)["hamming"] == 0
 
 
 def test_the_command_prints_a_table_and_writes_json(tiny, capsys, tmp_path, monkeypatch):

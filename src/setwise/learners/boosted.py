@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from setwise.learners.boosted_trees import (
 Derivatives = tuple[np.ndarray, np.ndarray]
 
 
-class Boosted:
+class Boosted(ABC):
     """What bank and softmax share: trees in a live booster, and as text once they are grown."""
 
     base_: np.ndarray
@@ -149,14 +150,18 @@ class Boosted:
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_binned": None, "_growing": None, "_boosters": []}
 
+    @abstractmethod
     def _check_targets(self, T: Any, n_rows: int, n_targets: int | None) -> np.ndarray:
-        raise NotImplementedError
+        """The targets as an array (n, L), if they are what this learner takes."""
 
+    @abstractmethod
     def _with_finite_optimum(self, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """The targets, moved where the best score would be infinite."""
 
+    @abstractmethod
     def _start(self, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """The scores (L,) before the first tree."""
 
+    @abstractmethod
     def _derivatives(self, scores: np.ndarray, T: np.ndarray, group: slice) -> Derivatives:
-        raise NotImplementedError
+        """Gradient and curvature of the loss for a group of targets."""

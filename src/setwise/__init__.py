@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
-_IN_MODELS = ("BinaryRelevance", "list_models", "load")
+_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "list_models", "load")
 
 __all__ = [
+    "CBM",
+    "BernoulliMixtureModel",
     "BinaryRelevance",
     "Dataset",
     "IterativeHoldout",

@@ -1,10 +1,12 @@
 """FIT p(y|x): models as scikit-learn estimators."""
 
 from setwise.models.base import SetClassifier
+from setwise.models.bernoulli_mixture import BernoulliMixtureModel
 from setwise.models.binary_relevance import BinaryRelevance
+from setwise.models.cbm import CBM
 from setwise.storage import load
 
-MODELS: dict[str, type[SetClassifier]] = {model.__name__: model for model in (BinaryRelevance,)}
+MODELS: dict[str, type[SetClassifier]] = {model.__name__: model for model in (BinaryRelevance, CBM)}
 
 
 def list_models() -> list[str]:
@@ -16,4 +18,12 @@ def list_models() -> list[str]:
     return sorted(MODELS)
 
 
-__all__ = ["MODELS", "BinaryRelevance", "SetClassifier", "list_models", "load"]
+__all__ = [
+    "CBM",
+    "MODELS",
+    "BernoulliMixtureModel",
+    "BinaryRelevance",
+    "SetClassifier",
+    "list_models",
+    "load",
+]

@@ -18,14 +18,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from setwise import metrics, storage
 from setwise.data.formats.files import StrPath
 from setwise.data.labels import Label, LabelSpace, is_frame
-from setwise.data.split import holdout
 from setwise.decisions import Decision, decision_for
 from setwise.decisions.base import row_batches
 from setwise.distributions.base import Distribution
 from setwise.errors import DataError, LabelMismatch
 from setwise.models.containers import container_of, in_container
-
-TUNING_SHARE = 0.2  # of the rows, held out where a decision must be tuned
+from setwise.models.tuning import tune_decisions
 
 
 class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -77,7 +75,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         decision = clone_decision(self.target)
         # A rule must be tuned on rows that its model has not seen.
         if decision.needs_tuning:
-            self._tune(decision, X, Y, weights, groups, allow_empty)
+            tune_decisions(self, [decision], X, Y, weights, groups, allow_empty=allow_empty)
         fitted = self._learn(X, Y, weights, groups)
         fitted |= {
             "allow_empty_": allow_empty,
@@ -146,27 +144,6 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n, L = X.shape[0], len(self.label_names_)
         parts = [self.decision_.decide(self._distribution(X[rows])) for rows in row_batches(n, L)]
         return np.concatenate([np.zeros((0, L), dtype=np.int8), *parts])
-
-    def _tune(
-        self, decision: Decision, X: Any, Y: Any, weights: Any, groups: Any, allow_empty: bool
-    ) -> None:
-        if X.shape[0] < 2:
-            raise DataError(
-                f"the decision for {decision.target!r} is tuned on held-out rows, but there is "
-                'only one row; use target="f1" or "hamming", which need none'
-            )
-        train, held_out = holdout(
-            Y, test_size=TUNING_SHARE, groups=groups, random_state=self.random_state
-        )
-        inner = clone(self)
-        part = {
-            name: values[train] if values is not None else None
-            for name, values in (("sample_weight", weights), ("groups", groups))
-        }
-        for name, value in inner._learn(X[train], Y[train], **part).items():
-            setattr(inner, name, value)
-        inner.allow_empty_ = allow_empty  # as the rule will be used
-        decision.tune(inner._distribution(X[held_out]), Y[held_out])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,179 @@
+"""EM for conditional Bernoulli mixtures (Li 2019, equations 3.6 to 3.8, Algorithm 3.1).
+
+The E-step finds how much each component is responsible for each row,
+
+    r_nk  proportional to  π_k(x_n) prod over l of b_kl(y_nl | x_n)
+
+and the M-step improves the gate π on r as soft classes, and each component's label classifiers b on
+the rows weighted by r. Responsibilities below ``least`` are set to zero and the rest scaled up
+(section 3.5), in the gate as in the components: then
+
+    sum_n w_n sum_k r_nk [log π_k(x_n) + log b_k(y_n | x_n) - log r_nk]  -  penalties
+
+the free energy, is what both steps raise; without truncation it is the penalised log-likelihood.
+
+Most pairs of rows and components need no work in the E-step: what the gate and the constants of a
+component give a row is an upper bound of what the whole component can, and where that is below
+``least`` times what another component already gives, the pair is skipped, with the same result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from setwise.learners.workers import Workers
+from setwise.models.cbm.component import Component
+from setwise.models.cbm.rows import TrainingRows
+
+LOG_NOTHING = -700.0  # the logarithm of a share that counts as none even in a dense model
+LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
+
+
+class Gate(Protocol):
+    """The weights of the components, given the features; improved a little in each round."""
+
+    def improve(self, training: TrainingRows, T: np.ndarray, workers: Workers) -> None:
+        """A better gate for responsibilities T (n, K)."""
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        """Log weights of the components, (n, K)."""
+
+    @property
+    def penalty(self) -> float:
+        """What the objective pays for it."""
+
+    def turn(self, basis: np.ndarray) -> None:
+        """From coordinates in the basis (d, r) to features."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round of EM has reached."""
+
+    bound: float  # the free energy
+    log_likelihood: float  # a row, on average
+    active_rows: float  # components a row, on average
+    active_labels: float  # labels a component, on average
+    seconds: float
+
+
+@dataclass
+class EM:
+    """The state of EM between two rounds."""
+
+    training: TrainingRows
+    gate: Gate
+    components: list[Component]
+    responsibilities: np.ndarray  # (K, n), columns sum to one
+    least: float
+    workers: Workers
+    history: list[Round] = field(default_factory=list)
+
+    def round(self) -> Round:
+        """One M-step and the E-step after it."""
+        start = time.perf_counter()
+        known = self._maximise()
+        bound, log_likelihood = self._expect(known)
+        training = self.training
+        done = Round(
+            bound,
+            log_likelihood,
+            np.count_nonzero(self.responsibilities) / len(training.weight),
+            float(np.mean([len(component.labels) for component in self.components])),
+            time.perf_counter() - start,
+        )
+        self.history.append(done)
+        return done
+
+    def _maximise(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """All blocks of parameters; what each component then says of its own rows."""
+        training, weight = self.training, self.training.weight
+
+        def component(k: int) -> tuple[np.ndarray, np.ndarray]:
+            shares = self.responsibilities[k]
+            rows = np.flatnonzero(shares)
+            mass = shares[rows] * weight[rows]
+            if mass.sum() > LEAST_MASS:
+                self.components[k].maximise(training, rows, mass)
+            return rows, self.components[k].log_likelihood(training, rows)
+
+        known = self.workers.map(component, range(len(self.components)))
+        self.gate.improve(training, self.responsibilities.T, self.workers)
+        return known
+
+    def _expect(self, known: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
+        """New responsibilities; the free energy, and the mean log-likelihood."""
+        training, K = self.training, len(self.components)
+        log_joint = np.ascontiguousarray(self.gate.log_proba(training.X).T)  # (K, n)
+        log_joint += self._constants()
+        reached = np.full(log_joint.shape[1], -np.inf)
+        for k, (rows, log_likelihood) in enumerate(known):
+            values = log_joint[k, rows] + log_likelihood
+            reached[rows] = np.maximum(reached[rows], values)
+        log_least = np.log(self.least) if self.least > 0 else LOG_NOTHING
+
+        def component(k: int) -> None:
+            rows, log_likelihood = known[k]
+            joint = log_joint[k]
+            promising = joint > reached + log_least
+            promising[rows] = False
+            others = np.flatnonzero(promising)
+            promising[rows] = True
+            joint[rows] += log_likelihood
+            joint[others] += self.components[k].log_likelihood(training, others)
+            joint[~promising] = -np.inf
+
+        self.workers.map(component, range(K))
+        return self._normalise(log_joint)
+
+    def _normalise(self, log_joint: np.ndarray) -> tuple[float, float]:
+        top = log_joint.max(axis=0)
+        shares = np.exp(log_joint - top)
+        total = shares.sum(axis=0)
+        log_likelihood = top + np.log(total)  # (n,)
+        shares /= total
+        if self.least > 0:
+            shares[shares < self.least] = 0
+            kept = shares.sum(axis=0)
+            shares /= kept
+            free_energy = log_likelihood + np.log(kept)
+        else:
+            free_energy = log_likelihood
+        self.responsibilities = shares
+        weight = self.training.weight
+        penalty = self.gate.penalty + sum(component.penalty for component in self.components)
+        bound = float(weight @ free_energy) - penalty
+        return bound, float(weight @ log_likelihood) / self.training.total
+
+    def _constants(self) -> np.ndarray:
+        """What the constants of each component say of each row's labels, (K, n)."""
+        log_odds = np.stack(
+            [
+                np.where(component.is_constant, component.constants_, 0.0)
+                for component in self.components
+            ]
+        )
+        absent = [
+            np.logaddexp(0, component.constants_[component.is_constant]).sum()
+            for component in self.components
+        ]
+        said: np.ndarray = np.asarray(self.training.Y @ log_odds.T).T - np.array(absent)[:, None]
+        return said
+
+
+Stop = Callable[[list[Round]], bool]
+
+
+def run(em: EM, *, max_iter: int, tol: float, report: Callable[[Round], None]) -> None:
+    """Rounds until the bound gains less than ``tol`` of itself, or ``max_iter`` of them."""
+    for _ in range(max_iter):
+        done = em.round()
+        report(done)
+        past = em.history[-2].bound if len(em.history) > 1 else -np.inf
+        if done.bound - past <= tol * abs(done.bound):
+            break

@@ -1,0 +1,89 @@
+"""One mixture from its start to its last round."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from setwise.learners.workers import Workers
+from setwise.models.bernoulli_mixture import BernoulliMixtureModel
+from setwise.models.cbm.component import Component
+from setwise.models.cbm.em import EM, run
+from setwise.models.cbm.features import uncorrelated_basis
+from setwise.models.cbm.learners import make_gate, make_labels
+from setwise.models.cbm.mixture import ConditionalMixture
+from setwise.models.cbm.rows import TrainingRows
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an estimator's parameters say about one mixture."""
+
+    n_components: int
+    learner: Any
+    gate: Any
+    C: float
+    least: float
+    margin: float
+    smoothing: float
+    max_iter: int
+    tol: float
+    steps: int
+    n_starts: int
+    random_state: int | None
+    n_jobs: int | None
+
+
+class Fitted(NamedTuple):
+    """A mixture, and how it was reached."""
+
+    mixture: ConditionalMixture
+    history: list[dict[str, float]]
+
+
+def fit_mixture(X: Any, Y: sparse.csr_array, weight: np.ndarray, settings: Settings) -> Fitted:
+    """EM on scaled rows X, from the best Bernoulli mixture on their labels."""
+    busy = weight > 0
+    if not busy.all():
+        X, Y, weight = X[busy], Y[busy], weight[busy]
+    basis = uncorrelated_basis(X, weight)
+    if basis is not None:
+        X = X @ basis.astype(X.dtype)
+    with Workers(settings.n_jobs) as workers:
+        em = start(TrainingRows(X, Y, weight), settings, workers)
+        run(em, max_iter=settings.max_iter, tol=settings.tol, report=lambda done: None)
+    if basis is not None:
+        em.gate.turn(basis)
+        for component in em.components:
+            component.classifiers_.turn(basis)
+    mixture = ConditionalMixture.of(em.gate, em.components)
+    return Fitted(mixture, [asdict(done) for done in em.history])
+
+
+def start(training: TrainingRows, settings: Settings, workers: Workers) -> EM:
+    """EM before its first round: responsibilities by the labels alone (section 3.4)."""
+    K = min(settings.n_components, len(training.weight))
+    labels_alone = BernoulliMixtureModel(
+        K, n_starts=settings.n_starts, smoothing=settings.smoothing,
+        random_state=settings.random_state,
+    ).fit(training.Y, sample_weight=training.weight)  # fmt: skip
+    responsibilities = labels_alone.responsibilities(training.Y).T.copy()
+    if settings.least > 0:
+        responsibilities[responsibilities < settings.least] = 0
+        responsibilities /= responsibilities.sum(axis=0)
+    log_odds = np.log(labels_alone.means_) - np.log1p(-labels_alone.means_)
+    components = [
+        Component(settings.smoothing, settings.margin).start(
+            make_labels(
+                settings.learner, C=settings.C, steps=settings.steps,
+                random_state=settings.random_state,
+            ),
+            log_odds[k],
+        )
+        for k in range(K)
+    ]  # fmt: skip
+    gate = make_gate(settings.gate, C=settings.C, steps=settings.steps)
+    return EM(training, gate, components, responsibilities, settings.least, workers)

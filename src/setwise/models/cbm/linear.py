@@ -1,0 +1,215 @@
+"""Linear classifiers inside EM: a few steps from where they are, never to a worse place.
+
+Both minimise, over weights W and free biases b,
+
+    sum_i w_i loss_i(x_i W + b) + |W|^2 / 2 C
+
+``LinearLabels`` are the label classifiers of one component, ``LinearGate`` the softmax over
+components. Dense features come in a basis in which they are uncorrelated (``features.py``): there
+the diagonal of the curvature says all about it, and no component needs a matrix of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_softmax
+
+from setwise.learners.bank_dual import solve_by_dual
+from setwise.learners.bank_problem import BankProblem
+from setwise.learners.design import DenseRows, SparseRows, rows_of
+from setwise.learners.lbfgs import minimise
+from setwise.learners.linear import linear_scores
+from setwise.learners.losses import BankLoss, SoftmaxLoss, padded
+from setwise.learners.softmax import LEAST_SHARE, centred
+from setwise.learners.whitening import LEAST_SPREAD, Diagonal, WhitenedLoss, typical
+from setwise.learners.workers import Workers
+from setwise.models.cbm.rows import TrainingRows, places
+from setwise.storage import storable
+
+CLOSE = 1e-6  # relative to an objective: nearer to the minimum than this is near enough
+
+
+@storable
+class LinearLabels:
+    """Logistic regressions of one component's active labels.
+
+    ``weights_`` (D, A) has a row for each of ``columns_``, the features that occur in the
+    component's rows; None stands for all.
+    """
+
+    def __init__(self, C: float = 1.0, steps: int = 4, random_state: int | None = 0) -> None:
+        self.C, self.steps, self.random_state = C, steps, random_state
+        self._forget()
+
+    def improve(
+        self,
+        training: TrainingRows,
+        rows: np.ndarray,
+        weight: np.ndarray,
+        labels: np.ndarray,
+        log_odds: np.ndarray,
+    ) -> None:
+        """A few steps on the rows' labels; classifiers that are new begin at their log-odds."""
+        if not len(labels):
+            self._forget()
+            return
+        X, T = training.X[rows], training.targets(rows, labels)
+        if sparse.issparse(X):
+            columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+            start = self._start(columns, X.shape[1], labels, log_odds).astype(X.dtype)
+            weights = self._by_dual(_with_columns(X, columns), T, weight, start)
+        else:
+            columns = None
+            start = self._start(None, X.shape[1], labels, log_odds).astype(X.dtype)
+            weights = self._by_lbfgs(X, T, weight, start)
+        self.columns_, self.labels_ = columns, labels
+        self.weights_, self.biases_ = weights[:-1], weights[-1]
+
+    def turn(self, basis: np.ndarray) -> None:
+        """From coordinates in the basis (d, r) to features."""
+        if len(self.labels_):
+            self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
+
+    def _forget(self) -> None:
+        self.columns_: np.ndarray | None = None
+        self.labels_ = np.zeros(0, np.int64)  # (A,)
+        self.weights_ = np.zeros((0, 0))  # (D, A)
+        self.biases_ = np.zeros(0)  # (A,)
+
+    def logits(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """Log-odds of the active labels in some rows of X, (m, A)."""
+        W, bias = self.weights_, self.biases_
+        if self.columns_ is None:
+            Z: np.ndarray = X[rows] @ W
+            Z += bias
+            return Z
+        from setwise.models.cbm._likelihood_kernel import fill_mapped_logits
+
+        Z = np.empty((len(rows), len(bias)), W.dtype)
+        column = places(self.columns_, X.shape[1])
+        fill_mapped_logits(X.indptr, X.indices, X.data, rows, column, W, bias, Z)
+        return Z
+
+    @property
+    def penalty(self) -> float:
+        """What the objective pays for the weights."""
+        return _squares(self.weights_) / (2 * self.C)
+
+    def _start(
+        self, columns: np.ndarray | None, d: int, labels: np.ndarray, log_odds: np.ndarray
+    ) -> np.ndarray:
+        """The weights that there are, for the new labels and features, (D + 1, A)."""
+        start = np.zeros(((d if columns is None else len(columns)) + 1, len(labels)))
+        start[-1] = log_odds
+        _, now, before = np.intersect1d(
+            labels, self.labels_, assume_unique=True, return_indices=True
+        )
+        if len(now):
+            start[-1, now] = self.biases_[before]
+            if columns is None:
+                start[:-1, now] = self.weights_[:, before]
+            else:
+                place = places(self.columns_, d)[columns]
+                known = np.flatnonzero(place >= 0)
+                start[np.ix_(known, now)] = self.weights_[np.ix_(place[known], before)]
+        return start
+
+    def _by_lbfgs(
+        self, X: np.ndarray, T: np.ndarray, weight: np.ndarray, start: np.ndarray
+    ) -> np.ndarray:
+        rows, penalties, alone = rows_of(X, bias=True), _penalties(start), Workers(1)
+        ridge = np.full(T.shape[1], 1 / self.C)
+        loss = BankLoss(rows, padded(T), weight.astype(T.dtype)[:, None], ridge, penalties, alone)
+        spreads = np.maximum(loss.spreads(start), LEAST_SPREAD)
+        whitening = _whitening(rows, weight, penalties, typical(spreads), self.C)
+        found = minimise(
+            WhitenedLoss(loss, whitening),
+            whitening.inverse(start),
+            max_iter=self.steps,
+            tol=CLOSE,
+            scale=typical(spreads) / spreads,
+        )
+        return whitening.weights(found.V)
+
+    def _by_dual(
+        self, X: sparse.csr_array, T: np.ndarray, weight: np.ndarray, start: np.ndarray
+    ) -> np.ndarray:
+        strengths = np.full(T.shape[1], self.C)
+        problem = BankProblem(X, T, weight[:, None], strengths, "free")
+        return solve_by_dual(
+            problem, start, max_iter=self.steps, tol=CLOSE, workers=Workers(1),
+            seed=self.random_state,
+        ).weights  # fmt: skip
+
+
+@storable
+class LinearGate:
+    """A softmax regression over the components."""
+
+    def __init__(self, C: float = 1.0, steps: int = 4) -> None:
+        self.C, self.steps = C, steps
+
+    def improve(self, training: TrainingRows, T: np.ndarray, workers: Workers) -> None:
+        """A few steps on responsibilities T (n, K); the first begin at the components' shares."""
+        X, weight = training.X, training.weight
+        shares = T.T @ weight / training.total
+        if not hasattr(self, "weights_"):
+            self.weights_ = np.zeros((X.shape[1], T.shape[1]), X.dtype)
+            self.biases_ = centred(np.log(np.maximum(shares, LEAST_SHARE))).astype(X.dtype)
+        start = np.vstack([self.weights_, self.biases_])
+        rows, penalties, dtype = rows_of(X, bias=True), _penalties(start), X.dtype
+        wide = weight.astype(dtype)[:, None]
+        loss = SoftmaxLoss(rows, T.astype(dtype), wide, 1 / self.C, penalties, workers)
+        whitening = _whitening(rows, weight, penalties, typical(shares * (1 - shares)), self.C)
+        V = whitening.inverse(start)
+        found = minimise(
+            WhitenedLoss(loss, whitening), V.reshape(-1, 1), max_iter=self.steps, tol=CLOSE
+        )
+        weights = whitening.weights(found.V.reshape(V.shape))
+        self.weights_, self.biases_ = weights[:-1], centred(weights[-1])
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        """Log weights of the components, (n, K)."""
+        scores = linear_scores(X, self.weights_, self.biases_).astype(np.float64)
+        log_pi: np.ndarray = log_softmax(scores, axis=1)
+        return log_pi
+
+    def turn(self, basis: np.ndarray) -> None:
+        """From coordinates in the basis (d, r) to features."""
+        self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
+
+    @property
+    def penalty(self) -> float:
+        """What the objective pays for the weights."""
+        return _squares(self.weights_) / (2 * self.C)
+
+
+def _penalties(weights: np.ndarray) -> np.ndarray:
+    """1 where a weight is penalised, (d + 1, 1): everywhere but at the bias."""
+    penalties = np.ones((len(weights), 1), weights.dtype)
+    penalties[-1] = 0
+    return penalties
+
+
+def _whitening(
+    rows: DenseRows | SparseRows,
+    weight: np.ndarray,
+    penalties: np.ndarray,
+    spread: float,
+    C: float,
+) -> Diagonal:
+    squares = rows.square_sums(weight) * spread
+    return Diagonal(squares + penalties[:, 0] / C, rows.dtype)
+
+
+def _with_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
+    """X with these columns only; no other has an entry."""
+    indices = places(columns, X.shape[1])[X.indices]
+    return sparse.csr_array((X.data, indices, X.indptr), shape=(X.shape[0], len(columns)))
+
+
+def _squares(weights: np.ndarray) -> float:
+    return float(np.einsum("dl,dl->", weights, weights, dtype=np.float64))

@@ -1,0 +1,70 @@
+"""Training rows as EM sees them: features, label sets and weights, and pieces of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """n rows with their label sets; X is an array, or a canonical CSR array."""
+
+    X: Any  # (n, d), in the precision to work in
+    Y: sparse.csr_array  # (n, L)
+    weight: np.ndarray  # (n,) above zero
+
+    @property
+    def n_labels(self) -> int:
+        """L."""
+        return int(self.Y.shape[1])
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def frequency(self) -> np.ndarray:
+        """The share of rows with each label, never quite 0 or 1, (L,)."""
+        frequency: np.ndarray = (self.Y.T @ self.weight + 0.5) / (self.total + 1)
+        return frequency
+
+    def positive(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """How much of the rows' weight (m,) has each label, (L,)."""
+        spread = np.zeros(len(self.weight))
+        spread[rows] = weight
+        positive: np.ndarray = self.Y.T @ spread
+        return positive
+
+    def targets(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Some labels of some rows as an array of 0 and 1 in the precision of X."""
+        from setwise.models.cbm._likelihood_kernel import fill_targets
+
+        T = np.zeros((len(rows), len(labels)), self.X.dtype)
+        fill_targets(self.Y.indptr, self.Y.indices, rows, places(labels, self.n_labels), T)
+        return T
+
+    def log_likelihood(self, rows: np.ndarray, labels: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Log-probabilities of what the rows have of the labels, (m,), by logits Z (m, A)."""
+        from setwise.models.cbm._likelihood_kernel import fill_log_likelihood
+
+        found = np.empty(len(rows))
+        place = places(labels, self.n_labels)
+        fill_log_likelihood(Z, self.Y.indptr, self.Y.indices, rows, place, found)
+        return found
+
+
+def places(items: np.ndarray, total: int) -> np.ndarray:
+    """At which place each of ``total`` numbers stands in ``items``, or -1.
+
+    >>> places(np.array([3, 1]), 4).tolist()
+    [-1, 1, -1, 0]
+    """
+    place = np.full(total, -1, dtype=np.int32)
+    place[items] = np.arange(len(items), dtype=np.int32)
+    return place

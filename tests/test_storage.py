@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 from contextlib import suppress
 
@@ -181,6 +182,29 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch)
     box = Box("x" * 1000)
     with pytest.raises(FormatError, match="larger than"):
         round_trip(box, tmp_path / "box.setwise")
+
+
+def test_no_more_is_unpacked_than_was_announced(tmp_path):
+    path = tmp_path / "box"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("manifest.json", b"0" * 50_000_000)
+    contents = bytearray(path.read_bytes())
+    size = contents.index(b"PK\x01\x02") + 24
+    contents[size : size + 4] = (1000).to_bytes(4, "little")
+    path.write_bytes(contents)
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="not a complete setwise file"):
+        storage.load(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_compressions_that_cannot_be_stopped_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "box", "w", zipfile.ZIP_BZIP2) as file:
+        file.writestr("manifest.json", json.dumps(manifest({"list": []})))
+    with pytest.raises(FormatError, match="compression method 12"):
+        storage.load(tmp_path / "box")
 
 
 def array_bytes(header, contents=b"12345678"):

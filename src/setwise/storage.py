@@ -30,13 +30,31 @@ from setwise.errors import FormatError, StorageError
 FORMAT, VERSION = "setwise", 1
 
 
+class TooLarge(StorageError):
+    """What a file unpacks to would fill the memory."""
+
+
+class Room:
+    """How many bytes may still be unpacked from one file, archives inside it included."""
+
+    def __init__(self, taken: int = 0) -> None:
+        self._left = MAX_BYTES
+        self.take(taken)
+
+    def take(self, size: int) -> None:
+        """Count ``size`` bytes; a sentence where they are too many."""
+        self._left -= size
+        if self._left < 0:
+            raise TooLarge(f"larger than {MAX_BYTES / 2**30:g} GiB when unpacked")
+
+
 @dataclass(frozen=True)
 class Foreign:
     """A way to store objects of another library that cannot run code either."""
 
     matches: Callable[[Any], bool]
     to_bytes: Callable[[Any], bytes]
-    from_bytes: Callable[[bytes], Any]
+    from_bytes: Callable[[bytes, Room], Any]  # takes room for what it unpacks further
 
 
 _CLASSES: dict[str, type] = {}
@@ -55,6 +73,16 @@ def storable(cls: _Class) -> _Class:
     """Let objects of this class be stored, under the class's name."""
     _CLASSES[cls.__name__] = cls
     return cls
+
+
+def is_storable(thing: Any) -> bool:
+    """Whether a thing is of a class that takes part."""
+    return _CLASSES.get(type(thing).__name__) is type(thing)
+
+
+def fitted_attributes(thing: Any) -> dict[str, Any]:
+    """What an object has learnt: the attributes that are stored besides its parameters."""
+    return {name: value for name, value in vars(thing).items() if _FITTED.fullmatch(name)}
 
 
 def store_foreign(way: Foreign) -> None:
@@ -80,13 +108,14 @@ def load(path: StrPath) -> Any:
     """The object that ``save`` wrote; a damaged, foreign or newer file gets a sentence."""
     try:
         with zipfile.ZipFile(path) as file:
-            if sum(member.file_size for member in file.infolist()) > MAX_BYTES:
-                raise FormatError(path, f"larger than {MAX_BYTES / 2**30:g} GiB when unpacked")
-            manifest = json.loads(file.read("manifest.json"))
+            room = Room(announced_size(file))
+            manifest = json.loads(_contents(file, "manifest.json"))
             _check_version(path, manifest)
-            return _decoded(manifest["root"], _Members(file))
+            return _decoded(manifest["root"], _Members(file, room))
     except FileNotFoundError:
         raise FormatError(path, "no such file", remedy="check the path") from None
+    except TooLarge as error:
+        raise FormatError(path, str(error), remedy="save a smaller model") from None
     except (FormatError, StorageError):
         raise
     except _SIGNS_OF_DAMAGE as error:
@@ -95,6 +124,25 @@ def load(path: StrPath) -> Any:
             f"not a complete setwise file ({type(error).__name__}: {error})",
             remedy="save the model again",
         ) from error
+
+
+def announced_size(file: zipfile.ZipFile) -> int:
+    """What the members of an archive unpack to, by its own list.
+
+    A reader of a stored or deflated member that asks for so many bytes never unpacks more, whatever
+    is in there; the other methods unpack first and count later, so they are refused.
+    """
+    for member in file.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise zipfile.BadZipFile(f"compression method {member.compress_type}")
+    return sum(member.file_size for member in file.infolist())
+
+
+def _contents(file: zipfile.ZipFile, name: str) -> bytes:
+    """A member, of which no more is unpacked than the archive announces."""
+    member = file.getinfo(name)
+    with file.open(member) as stream:
+        return stream.read(member.file_size)
 
 
 def _check_version(path: StrPath, manifest: Any) -> None:
@@ -134,7 +182,7 @@ def _encoded(value: Any, arrays: list[np.ndarray], place: str) -> Any:
         return {"csr": parts, "shape": list(csr.shape)}
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return {"dtype": np.dtype(value).name}
-    if _CLASSES.get(type(value).__name__) is type(value):
+    if is_storable(value):
         return _encoded_object(value, arrays, place)
     for way in _FOREIGN:
         if way.matches(value):
@@ -148,7 +196,7 @@ def _encoded(value: Any, arrays: list[np.ndarray], place: str) -> Any:
 
 def _encoded_object(thing: Any, arrays: list[np.ndarray], place: str) -> Any:
     parameters = {name: getattr(thing, name) for name in _parameter_names(type(thing))}
-    fitted = {name: value for name, value in vars(thing).items() if _FITTED.fullmatch(name)}
+    fitted = fitted_attributes(thing)
     name = type(thing).__name__
     encode = {
         kind: {key: _encoded(v, arrays, f"{name}.{key}") for key, v in values.items()}
@@ -164,15 +212,15 @@ def _parameter_names(cls: type) -> list[str]:
 class _Members:
     """The arrays of an archive, each read when it is asked for, and once."""
 
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self._file = file
+    def __init__(self, file: zipfile.ZipFile, room: Room) -> None:
+        self._file, self.room = file, room
         self._unread = set(file.namelist())
 
     def __getitem__(self, number: int) -> np.ndarray:
         name = f"{int(number)}.npy"
         # Asked for again and again, a small file would fill the memory.
         self._unread.remove(name)
-        contents = self._file.read(name)
+        contents = _contents(self._file, name)
         _check_length(contents)
         array: np.ndarray = np.lib.format.read_array(io.BytesIO(contents), allow_pickle=False)
         return array
@@ -208,7 +256,7 @@ def _decoded(node: Any, members: _Members) -> Any:
         return members[node["array"]]
     if "foreign" in node:
         (way,) = _FOREIGN
-        return way.from_bytes(members[node["foreign"]].tobytes())
+        return way.from_bytes(members[node["foreign"]].tobytes(), members.room)
     if "words" in node:
         words = [str(word) for word in node["words"]]
         return np.array(words, dtype=object).reshape(tuple(node["shape"]))

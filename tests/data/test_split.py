@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -150,6 +151,28 @@ def test_scikit_learn_takes_it_as_cv():
     grid = {"estimator__C": [0.1, 1.0]}
     search = GridSearchCV(model, grid, cv=IterativeHoldout(0.25, n_splits=2))
     assert search.fit(X, Y, groups=groups).n_splits_ == 2
+
+
+@pytest.mark.parametrize("splitter", [IterativeKFold(3), IterativeHoldout(0.3, n_splits=3)])
+def test_groups_are_routed_to_it(splitter):
+    """Where scikit-learn routes metadata, only what is asked for arrives."""
+    Y = some_labels(n=60, L=3)
+    X = np.column_stack([Y, np.arange(60)])
+    groups = np.random.default_rng(0).integers(0, 12, size=60)
+    seen = []
+
+    class Spy(MultiOutputClassifier):
+        def fit(self, X, Y):
+            seen.append(set(X[:, -1].astype(int)))
+            return super().fit(X, Y)
+
+    model = Spy(LogisticRegression(max_iter=1000))
+    with sklearn.config_context(enable_metadata_routing=True):
+        cross_val_score(model, X, Y, cv=splitter, params={"groups": groups})
+        search = GridSearchCV(model, {"estimator__C": [0.1]}, cv=splitter, refit=False)
+        search.fit(X, Y, groups=groups)
+    expected = [set(train) for train, _ in splitter.split(X, Y, groups)]
+    assert seen == expected * 2
 
 
 @pytest.mark.parametrize(

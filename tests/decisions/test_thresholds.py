@@ -50,6 +50,56 @@ def test_no_other_thresholds_are_better_for_the_label_averaged_f1(logits, Y):
     assert not decided[:, Y.sum(axis=0) == 0].any()
 
 
+TUNED = [*MEASURES, "macro_f1"]
+weights = hnp.arrays(np.int64, 6, elements=st.integers(0, 3)).filter(np.any)
+
+
+@pytest.mark.parametrize("target", TUNED)
+@given(logits, truths, weights)
+def test_a_weight_is_a_number_of_copies(target, logits, Y, weights):
+    weighted = decision_for(target).tune(Product(logits), sparse.csr_array(Y), weights)
+    copied = np.repeat(Y, weights, axis=0)
+    distribution = Product(np.repeat(logits, weights, axis=0))
+    repeated = decision_for(target).tune(distribution, sparse.csr_array(copied))
+    if target in ("micro_f1", "macro_f1"):  # sums of whole numbers: ties are broken alike
+        np.testing.assert_array_equal(weighted.threshold_, repeated.threshold_)
+    else:
+        found, expected = (
+            MEASURES[target](copied, rule.decide(distribution)) for rule in (weighted, repeated)
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", TUNED)
+def test_weights_move_the_threshold_as_copies_do(target):
+    random = np.random.default_rng(0)
+    logits = random.normal(size=(40, 3))
+    Y = sparse.csr_array((logits + random.normal(size=(40, 3)) > 0.5).astype(np.int8))
+    weights = random.integers(0, 9, size=40) * (random.random(40) < 0.5)
+    rows = np.repeat(np.arange(40), weights)
+    weighted = decision_for(target).tune(Product(logits), Y, sample_weight=weights).threshold_
+    repeated = decision_for(target).tune(Product(logits[rows]), Y[rows]).threshold_
+    plain = decision_for(target).tune(Product(logits), Y).threshold_
+    np.testing.assert_array_equal(weighted, repeated)
+    assert not np.array_equal(weighted, plain)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ([1.0], "has shape .1,., but there are 2 held-out rows"),
+        ([1.0, -1.0], "finite and not negative"),
+        ([1.0, np.nan], "finite and not negative"),
+        ([0.0, 0.0], "zero for all held-out rows"),
+    ],
+)
+def test_weights_that_cannot_be_used_get_a_sentence(weights, sentence):
+    with pytest.raises(DataError, match=sentence):
+        decision_for("micro_f1").tune(
+            Product(np.zeros((2, 1))), sparse.csr_array(np.ones((2, 1))), weights
+        )
+
+
 def test_a_threshold_lies_halfway_between_two_scores():
     scores = np.array([[0.8], [0.4], [0.1]])
     np.testing.assert_allclose(

@@ -1,14 +1,17 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from setwise.cli import main
-from setwise.data import write_svmlight
+from setwise.data import load_dataset, write_svmlight
+from setwise.decisions import DECISIONS, decision_for
 from setwise.errors import DataError
 from setwise.experiments import entries, runner
-from setwise.experiments.entries import Entry, ModelSpec
+from setwise.experiments.entries import OWN_MEASURE, Entry, ModelSpec
 from setwise.experiments.tuning import held_out_log_prob, tune
+from setwise.metrics import set_measures
 from setwise.models import BinaryRelevance
 
 
@@ -47,6 +50,27 @@ def test_an_entry_is_run_and_summarised(tiny):
     assert 0.3 < first["mean"]["set_accuracy"] < 1
     assert first["deviation"]["set_accuracy"] == 0  # nothing here is left to chance
     assert set(results["wins"]) == {"set_accuracy", "f1", "hamming"}
+
+
+def test_tuned_decisions_are_run_as_models_make_them(tiny, monkeypatch, capsys):
+    """Each as by a model with that target, which tunes it on rows it holds out."""
+    assert set(OWN_MEASURE) == set(DECISIONS)
+    tuned = [target for target in DECISIONS if decision_for(target).needs_tuning]
+    entry = replace(
+        tiny,
+        models=(ModelSpec("BR", "BinaryRelevance"),),
+        decisions=("hamming", *tuned),
+        seeds=(3,),
+        published={},
+    )
+    monkeypatch.setitem(entries.ENTRIES, "tiny", entry)
+    rows = {row["decision"]: row["mean"] for row in runner.run("tiny")["rows"]}
+    data = load_dataset("tiny")
+    for target in tuned:
+        model = BinaryRelevance(target=target, random_state=3).fit(data.X_train, data.Y_train)
+        assert rows[target] == set_measures(data.Y_test, model.predict(data.X_test))
+    assert main(["bench", "run", "tiny"]) == 0
+    assert "the decision for jaccard has the best Jaccard on" in capsys.readouterr().out
 
 
 def test_each_seed_deals_its_own_folds(tiny, monkeypatch):

@@ -23,8 +23,21 @@ from setwise.errors import DataError
 Split = tuple[np.ndarray, np.ndarray]  # row numbers of train and test, rising
 
 
+class _TakesGroups:
+    """A splitter that asks for ``groups`` where scikit-learn routes metadata."""
+
+    def get_metadata_routing(self) -> Any:
+        """What ``split`` asks for, in scikit-learn's terms."""
+        # Imported late: to read and split data needs no scikit-learn.
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=type(self).__name__)
+        request.split.add_request(param="groups", alias=True)
+        return request
+
+
 @dataclass(frozen=True)
-class IterativeKFold:
+class IterativeKFold(_TakesGroups):
     """Folds for cross-validation, stratified over all labels at once.
 
     Without groups the sizes of two folds differ by one row at most. With groups, rows of one group
@@ -76,7 +89,7 @@ class IterativeKFold:
 
 
 @dataclass(frozen=True)
-class IterativeHoldout:
+class IterativeHoldout(_TakesGroups):
     """Train and test parts, stratified over all labels at once, once or several times over.
 
     Parameters

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from setwise.decisions.base import Decision, not_tuned
+from setwise.decisions.base import Decision, not_tuned, rows_that_count
 from setwise.distributions.base import Distribution
 from setwise.errors import DataError
 from setwise.storage import storable
@@ -25,6 +26,18 @@ class _Thresholds(Decision):
     needs_tuning = True
 
     threshold_: np.ndarray
+
+    def tune(
+        self, distribution: Distribution, Y: sparse.csr_array, sample_weight: Any = None
+    ) -> Self:
+        """Take what is best on the held-out rows, each counted as often as its weight."""
+        rows, weights = rows_that_count(sample_weight, distribution.n_rows)
+        self.threshold_ = self._best(distribution.marginals()[rows], Y[rows].toarray(), weights)
+        return self
+
+    @abstractmethod
+    def _best(self, marginals: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The best threshold, or thresholds, for rows (n, L), (n, L), (n,)."""
 
     def decide(self, distribution: Distribution) -> np.ndarray:
         """Each label whose marginal reaches its threshold."""
@@ -40,11 +53,12 @@ class MicroF1Threshold(_Thresholds):
 
     target = "micro_f1"
 
-    def tune(self, distribution: Distribution, Y: sparse.csr_array) -> MicroF1Threshold:
-        """Take the threshold with the best micro-averaged F1 of the held-out rows."""
-        marginals, truth = distribution.marginals(), Y.toarray()
-        self.threshold_ = best_f1_thresholds(marginals.reshape(-1, 1), truth.reshape(-1, 1))[0]
-        return self
+    def _best(self, marginals: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        every = np.repeat(weights, marginals.shape[1])
+        best: np.ndarray = best_f1_thresholds(
+            marginals.reshape(-1, 1), truth.reshape(-1, 1), every
+        )[0]
+        return best
 
 
 @storable
@@ -53,20 +67,15 @@ class MacroF1Thresholds(_Thresholds):
 
     target = "macro_f1"
 
-    def tune(self, distribution: Distribution, Y: sparse.csr_array) -> MacroF1Thresholds:
-        """Take each label's threshold with the best F1 on the held-out rows."""
-        self.threshold_ = best_f1_thresholds(distribution.marginals(), Y.toarray())
-        return self
+    def _best(self, marginals: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return best_f1_thresholds(marginals, truth, weights)
 
 
 class _InstanceThreshold(_Thresholds):
     """One threshold for all labels, tuned for a mean over rows."""
 
-    def tune(self, distribution: Distribution, Y: sparse.csr_array) -> _InstanceThreshold:
-        """Take the threshold with the best mean over the held-out rows."""
-        marginals = distribution.marginals()
-        self.threshold_ = best_shared_threshold(marginals, Y.toarray(), self._worth)
-        return self
+    def _best(self, marginals: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return best_shared_threshold(marginals, truth, self._worth, weights)
 
     @staticmethod
     @abstractmethod
@@ -98,18 +107,22 @@ class JaccardThreshold(_InstanceThreshold):
         return jaccard
 
 
-def best_f1_thresholds(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
+def best_f1_thresholds(
+    scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     """The threshold of each column with the best F1, halfway between two scores: (columns,).
 
-    A column without positives gets a threshold over all its scores: predicting nothing is right.
+    ``weights``, (n,) and over zero, say how often each row counts. A column without positives gets
+    a threshold over all its scores: predicting nothing is right.
 
     >>> best_f1_thresholds(np.array([[0.9], [0.6], [0.2]]), np.array([[1], [1], [0]]))
     array([0.4])
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     falling = np.take_along_axis(scores, order, axis=0)
-    tp = np.cumsum(np.take_along_axis(truth, order, axis=0), axis=0, dtype=np.int64)
-    taken = np.arange(1, len(scores) + 1)[:, None]
+    weight = (np.ones(len(scores)) if weights is None else weights)[order]
+    tp = np.cumsum(np.take_along_axis(truth, order, axis=0) * weight, axis=0)
+    taken = np.cumsum(weight, axis=0)
     f1 = 2 * tp / (taken + tp[-1])
     # A cut between equal scores cannot be made.
     below = np.vstack([falling[1:], np.full((1, scores.shape[1]), -np.inf)])
@@ -121,9 +134,14 @@ def best_f1_thresholds(scores: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def best_shared_threshold(
-    scores: np.ndarray, truth: np.ndarray, worth: Callable[..., np.ndarray]
+    scores: np.ndarray,
+    truth: np.ndarray,
+    worth: Callable[..., np.ndarray],
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """The one threshold with the best mean of ``worth(tp, predicted, relevant)`` over rows: (1,).
+
+    ``weights``, (n,) and over zero, say how often each row counts.
 
     All scores are tried, in one pass over their falling order: when a label of a row is taken, only
     that row's worth changes.
@@ -135,6 +153,8 @@ def best_shared_threshold(
     tp = np.cumsum(hit, axis=1)
     value = worth(tp, np.arange(1, L + 1), relevant[:, None])  # (n, L) after 1, 2, ... labels
     change = np.diff(value, axis=1, prepend=0.0)
+    if weights is not None:
+        change *= weights[:, None]
     sorted_scores = np.take_along_axis(scores, within, axis=1).ravel()
     order = np.argsort(-sorted_scores, kind="stable")
     falling, total = sorted_scores[order], np.cumsum(change.ravel()[order])

@@ -39,6 +39,7 @@ class Entry:
 OWN_MEASURE = {
     "set_accuracy": ("set_accuracy", True),
     "f1": ("instance_f1", True),
+    "f1_calibrated": ("instance_f1", True),
     "hamming": ("hamming_loss", False),
     "micro_f1": ("micro_f1", True),
     "macro_f1": ("label_f1", True),

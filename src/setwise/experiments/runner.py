@@ -15,6 +15,7 @@ from setwise.decisions import decision_for
 from setwise.errors import DataError
 from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry, ModelSpec
 from setwise.experiments.tuning import tune
+from setwise.models.tuning import tune_decisions
 
 Progress = Callable[[str], None]
 
@@ -42,7 +43,10 @@ def find(name: str) -> Entry:
 
 
 def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict[str, Any]:
-    """Tune and fit one model, then measure each decision on the test part."""
+    """Choose settings and fit one model, then measure each decision on the test part.
+
+    Decisions that need it are tuned by a second fit, on the training rows that are not held out.
+    """
     model = getattr(models, spec.model)(**spec.parameters, random_state=seed)
     model, setting = tune(
         model,
@@ -55,11 +59,20 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
     start = time.perf_counter()
     model.fit(dataset.X_train, dataset.Y_train, groups=dataset.groups_train)
     seconds = time.perf_counter() - start
+    decisions = {target: decision_for(target) for target in entry.decisions}
+    tune_decisions(
+        model,
+        list(decisions.values()),
+        dataset.X_train,
+        dataset.labels.encode(dataset.Y_train),
+        groups=dataset.groups_train,
+        allow_empty=model.allow_empty_,
+    )
     distribution = model.predict_dist(dataset.X_test)
     truth = dataset.labels.encode(dataset.Y_test)
     measured = {
-        decision: metrics.set_measures(truth, decision_for(decision).decide(distribution))
-        for decision in entry.decisions
+        target: metrics.set_measures(truth, decision.decide(distribution))
+        for target, decision in decisions.items()
     }
     log_prob = float(distribution.log_prob(truth).mean())
     return {"setting": setting, "seconds": seconds, "log_prob": log_prob, "measured": measured}

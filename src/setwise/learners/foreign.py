@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from setwise.errors import MissingDependency, StorageError
+from setwise.learners.foreign_size import check_size
+from setwise.storage import Room
 
 # What fitted scikit-learn classifiers are made of, beyond what skops trusts by itself.
 ALLOWED = frozenset(
@@ -44,9 +46,14 @@ def to_bytes(estimator: Any) -> bytes:
     return contents
 
 
-def from_bytes(contents: bytes) -> Any:
-    """The estimator in ``contents``; one that asks for types not known to be safe is refused."""
+def from_bytes(contents: bytes, room: Room | None = None) -> Any:
+    """The estimator in ``contents``.
+
+    One that asks for types not known to be safe is refused, and one that would need more than
+    ``room`` when unpacked, before skops reads it.
+    """
     io = _skops()
+    check_size(contents, room or Room())
     trusted = _check_types(io, contents)
     try:
         return io.loads(contents, trusted=trusted)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from setwise.models.cbm.rows import TrainingRows
+from setwise.models.cbm.rows import TrainingRows, log_prior
 from setwise.storage import storable
 
 
@@ -79,8 +79,9 @@ class Component:
         smoothed = positive + self.smoothing * training.frequency
         rates = smoothed / (total + self.smoothing)
         self.constants_ = np.log(rates) - np.log1p(-rates)
-        z, f = self.constants_[self.is_constant], training.frequency[self.is_constant]
-        self.log_prior_ = self.smoothing * float((f * z - np.logaddexp(0, z)).sum())
+        constant = self.is_constant
+        prior = log_prior(self.constants_[constant], training.frequency[constant])
+        self.log_prior_ = self.smoothing * prior
 
     def log_likelihood(self, training: TrainingRows, rows: np.ndarray) -> np.ndarray:
         """What the classifiers say of the rows' active labels, (m,)."""

@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from setwise.learners.workers import Workers
 from setwise.models.cbm.component import Component
 from setwise.models.cbm.rows import TrainingRows
+from setwise.models.cbm.state import restore, twin
 
 LOG_NOTHING = -700.0  # the logarithm of a share that counts as none even in a dense model
 LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
@@ -60,6 +61,16 @@ class Round:
     active_rows: float  # components a row, on average
     active_labels: float  # labels a component, on average
     seconds: float
+    held_out: float | None = None  # what held-out rows say of it, where they are asked
+
+
+@dataclass(frozen=True)
+class State:
+    """What EM knows after a round, detached from the EM that goes on."""
+
+    learners: list[Any]
+    responsibilities: np.ndarray  # (K, n)
+    history: list[Round]
 
 
 @dataclass
@@ -89,6 +100,20 @@ class EM:
         )
         self.history.append(done)
         return done
+
+    def learners(self) -> list[Any]:
+        """What is improved in each round."""
+        return [self.gate, *self.components]
+
+    def state(self) -> State:
+        """What is known now. Responsibilities are not copied: no round writes into them."""
+        return State(twin(self.learners()), self.responsibilities, list(self.history))
+
+    def restore(self, state: State) -> None:
+        """Go back, or on, to where another EM on the same rows was."""
+        for learner, learnt in zip(self.learners(), state.learners, strict=True):
+            restore(learner, learnt)
+        self.responsibilities, self.history = state.responsibilities, list(state.history)
 
     def _maximise(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """All blocks of parameters; what each component then says of its own rows."""
@@ -167,13 +192,39 @@ class EM:
 
 
 Stop = Callable[[list[Round]], bool]
+Judge = Callable[[EM], float]
 
 
-def run(em: EM, *, max_iter: int, tol: float, report: Callable[[Round], None]) -> None:
-    """Rounds until the bound gains less than ``tol`` of itself, or ``max_iter`` of them."""
-    for _ in range(max_iter):
-        done = em.round()
-        report(done)
-        past = em.history[-2].bound if len(em.history) > 1 else -np.inf
-        if done.bound - past <= tol * abs(done.bound):
-            break
+class Ended(NamedTuple):
+    """How EM ended."""
+
+    state: State  # after the last finished round
+    was_interrupted: bool
+
+
+def run(
+    em: EM,
+    *,
+    max_iter: int,
+    is_done: Stop,
+    after_round: Callable[[State], None],
+    judge: Judge | None = None,
+) -> Ended:
+    """Rounds until ``is_done`` says so, or there are ``max_iter`` of them, or Ctrl-C is pressed.
+
+    A round that was interrupted is as if it had not begun. Before the first is finished, the
+    KeyboardInterrupt goes on to the caller.
+    """
+    state = em.state()
+    try:
+        while len(em.history) < max_iter and not is_done(em.history):
+            done = em.round()
+            if judge is not None:
+                em.history[-1] = replace(done, held_out=judge(em))
+            state = em.state()
+            after_round(state)
+    except KeyboardInterrupt:
+        if not state.history:
+            raise
+        return Ended(state, True)
+    return Ended(state, False)

@@ -8,19 +8,32 @@ from setwise.errors import DataError
 from setwise.models.cbm.component import Labels
 from setwise.models.cbm.em import Gate
 from setwise.models.cbm.linear import LinearGate, LinearLabels
+from setwise.models.cbm.shared import LinearShared, SharedLabels
+from setwise.models.cbm.tree_gate import TreeGate
 
 LEARNERS = ("logistic",)
 
 
-def make_labels(learner: Any, *, C: float, steps: int, random_state: int | None) -> Labels:
+def make_labels(
+    learner: Any, *, C: float, steps: int, smoothing: float, random_state: int | None
+) -> Labels:
     """Classifiers of one component's labels, not fitted."""
     if learner == "logistic":
-        return LinearLabels(C, steps, random_state)
+        return LinearLabels(C, steps, smoothing, random_state)
     raise DataError(f"learner must be one of {', '.join(LEARNERS)}; got {learner!r}")
+
+
+def make_shared(learner: Any, *, C: float, steps: int) -> SharedLabels:
+    """Classifiers of all components' labels, not fitted."""
+    if learner == "logistic":
+        return LinearShared(C, steps)
+    raise DataError(f'sharing="labels" needs learner="logistic"; got {learner!r}')
 
 
 def make_gate(gate: Any, *, C: float, steps: int) -> Gate:
     """A gate, not fitted."""
     if gate == "logistic":
         return LinearGate(C, steps)
-    raise DataError(f"gate must be one of {', '.join(LEARNERS)}; got {gate!r}")
+    if gate == "tree":
+        return TreeGate(C, steps)
+    raise DataError(f"gate must be one of {', '.join((*LEARNERS, 'tree'))}; got {gate!r}")

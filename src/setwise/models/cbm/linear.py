@@ -26,7 +26,7 @@ from setwise.learners.losses import BankLoss, SoftmaxLoss, padded
 from setwise.learners.softmax import LEAST_SHARE, centred
 from setwise.learners.whitening import LEAST_SPREAD, Diagonal, WhitenedLoss, typical
 from setwise.learners.workers import Workers
-from setwise.models.cbm.rows import TrainingRows, places
+from setwise.models.cbm.rows import TrainingRows, log_prior, places
 from setwise.storage import storable
 
 CLOSE = 1e-6  # relative to an objective: nearer to the minimum than this is near enough
@@ -37,11 +37,20 @@ class LinearLabels:
     """Logistic regressions of one component's active labels.
 
     ``weights_`` (D, A) has a row for each of ``columns_``, the features that occur in the
-    component's rows; None stands for all.
+    component's rows; None stands for all. A row without features, of weight ``smoothing``, has all
+    labels by their overall frequencies: the prior of biases, the same as that of constants, so that
+    a label costs nothing when it becomes active or ceases to be.
     """
 
-    def __init__(self, C: float = 1.0, steps: int = 4, random_state: int | None = 0) -> None:
-        self.C, self.steps, self.random_state = C, steps, random_state
+    def __init__(
+        self,
+        C: float = 1.0,
+        steps: int = 4,
+        smoothing: float = 0.1,
+        random_state: int | None = 0,
+    ) -> None:
+        self.C, self.steps = C, steps
+        self.smoothing, self.random_state = smoothing, random_state
         self._forget()
 
     def improve(
@@ -56,17 +65,21 @@ class LinearLabels:
         if not len(labels):
             self._forget()
             return
-        X, T = training.X[rows], training.targets(rows, labels)
+        frequency = training.frequency[labels]
+        X, T = with_origin(training.X, rows), training.targets(rows, labels)
+        T = np.vstack([T, frequency.astype(T.dtype)])
+        weight = np.append(weight, self.smoothing)
+        d, columns = X.shape[1], None
         if sparse.issparse(X):
-            columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
-            start = self._start(columns, X.shape[1], labels, log_odds).astype(X.dtype)
-            weights = self._by_dual(_with_columns(X, columns), T, weight, start)
-        else:
-            columns = None
-            start = self._start(None, X.shape[1], labels, log_odds).astype(X.dtype)
-            weights = self._by_lbfgs(X, T, weight, start)
+            columns = np.flatnonzero(np.bincount(X.indices, minlength=d))
+            X = with_columns(X, columns)
+        start = self._start(columns, d, labels, log_odds).astype(X.dtype)
+        weights = improved(
+            X, T, weight, start, C=self.C, steps=self.steps, seed=self.random_state
+        )
         self.columns_, self.labels_ = columns, labels
         self.weights_, self.biases_ = weights[:-1], weights[-1]
+        self.log_prior_ = self.smoothing * log_prior(self.biases_, frequency)
 
     def turn(self, basis: np.ndarray) -> None:
         """From coordinates in the basis (d, r) to features."""
@@ -78,6 +91,7 @@ class LinearLabels:
         self.labels_ = np.zeros(0, np.int64)  # (A,)
         self.weights_ = np.zeros((0, 0))  # (D, A)
         self.biases_ = np.zeros(0)  # (A,)
+        self.log_prior_ = 0.0
 
     def logits(self, X: Any, rows: np.ndarray) -> np.ndarray:
         """Log-odds of the active labels in some rows of X, (m, A)."""
@@ -95,8 +109,8 @@ class LinearLabels:
 
     @property
     def penalty(self) -> float:
-        """What the objective pays for the weights."""
-        return _squares(self.weights_) / (2 * self.C)
+        """What the objective pays for the weights and biases."""
+        return squares(self.weights_) / (2 * self.C) - self.log_prior_
 
     def _start(
         self, columns: np.ndarray | None, d: int, labels: np.ndarray, log_odds: np.ndarray
@@ -116,33 +130,6 @@ class LinearLabels:
                 known = np.flatnonzero(place >= 0)
                 start[np.ix_(known, now)] = self.weights_[np.ix_(place[known], before)]
         return start
-
-    def _by_lbfgs(
-        self, X: np.ndarray, T: np.ndarray, weight: np.ndarray, start: np.ndarray
-    ) -> np.ndarray:
-        rows, penalties, alone = rows_of(X, bias=True), _penalties(start), Workers(1)
-        ridge = np.full(T.shape[1], 1 / self.C)
-        loss = BankLoss(rows, padded(T), weight.astype(T.dtype)[:, None], ridge, penalties, alone)
-        spreads = np.maximum(loss.spreads(start), LEAST_SPREAD)
-        whitening = _whitening(rows, weight, penalties, typical(spreads), self.C)
-        found = minimise(
-            WhitenedLoss(loss, whitening),
-            whitening.inverse(start),
-            max_iter=self.steps,
-            tol=CLOSE,
-            scale=typical(spreads) / spreads,
-        )
-        return whitening.weights(found.V)
-
-    def _by_dual(
-        self, X: sparse.csr_array, T: np.ndarray, weight: np.ndarray, start: np.ndarray
-    ) -> np.ndarray:
-        strengths = np.full(T.shape[1], self.C)
-        problem = BankProblem(X, T, weight[:, None], strengths, "free")
-        return solve_by_dual(
-            problem, start, max_iter=self.steps, tol=CLOSE, workers=Workers(1),
-            seed=self.random_state,
-        ).weights  # fmt: skip
 
 
 @storable
@@ -184,7 +171,76 @@ class LinearGate:
     @property
     def penalty(self) -> float:
         """What the objective pays for the weights."""
-        return _squares(self.weights_) / (2 * self.C)
+        return squares(self.weights_) / (2 * self.C)
+
+
+def improved(
+    X: Any,
+    T: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    *,
+    C: float,
+    steps: int,
+    seed: int | None,
+) -> np.ndarray:
+    """Weights (d + 1, A) of logistic regressions, the biases last, a few steps from ``start``.
+
+    Targets T (m, A) are in [0, 1] and share the rows' weights (m,). No objective is above that of
+    its start, save by rounding.
+    """
+    by = _by_dual if sparse.issparse(X) else _by_lbfgs
+    return by(X, T, weight, start, C, steps, seed)
+
+
+def _by_lbfgs(
+    X: np.ndarray,
+    T: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    C: float,
+    steps: int,
+    seed: int | None,
+) -> np.ndarray:
+    rows, penalties, alone = rows_of(X, bias=True), _penalties(start), Workers(1)
+    ridge = np.full(T.shape[1], 1 / C)
+    loss = BankLoss(rows, padded(T), weight.astype(T.dtype)[:, None], ridge, penalties, alone)
+    spreads = np.maximum(loss.spreads(start), LEAST_SPREAD)
+    whitening = _whitening(rows, weight, penalties, typical(spreads), C)
+    found = minimise(
+        WhitenedLoss(loss, whitening),
+        whitening.inverse(start),
+        max_iter=steps,
+        tol=CLOSE,
+        scale=typical(spreads) / spreads,
+    )
+    return whitening.weights(found.V)
+
+
+def _by_dual(
+    X: sparse.csr_array,
+    T: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    C: float,
+    steps: int,
+    seed: int | None,
+) -> np.ndarray:
+    problem = BankProblem(X, T, weight[:, None], np.full(T.shape[1], C), "free")
+    return solve_by_dual(
+        problem, start, max_iter=steps, tol=CLOSE, workers=Workers(1), seed=seed
+    ).weights
+
+
+def with_origin(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of X, and one more in which all features are zero."""
+    if sparse.issparse(X):
+        part = X[rows]
+        indptr = np.append(part.indptr, part.indptr[-1])
+        return sparse.csr_array((part.data, part.indices, indptr), (len(rows) + 1, X.shape[1]))
+    taken = np.zeros((len(rows) + 1, X.shape[1]), X.dtype)
+    np.take(X, rows, axis=0, out=taken[:-1])
+    return taken
 
 
 def _penalties(weights: np.ndarray) -> np.ndarray:
@@ -205,11 +261,11 @@ def _whitening(
     return Diagonal(squares + penalties[:, 0] / C, rows.dtype)
 
 
-def _with_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
+def with_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
     """X with these columns only; no other has an entry."""
     indices = places(columns, X.shape[1])[X.indices]
     return sparse.csr_array((X.data, indices, X.indptr), shape=(X.shape[0], len(columns)))
 
 
-def _squares(weights: np.ndarray) -> float:
+def squares(weights: np.ndarray) -> float:
     return float(np.einsum("dl,dl->", weights, weights, dtype=np.float64))

@@ -9,6 +9,7 @@ import numpy as np
 
 from setwise.models.cbm.component import Component
 from setwise.models.cbm.em import Gate
+from setwise.models.cbm.tree_gate import TreeGate
 from setwise.storage import storable
 
 #: Log-odds beyond which a label is as good as certain: no probability is exactly 0 or 1.
@@ -30,11 +31,22 @@ class ConditionalMixture:
     components_: list[Component]
 
     def log_weights(self, X: Any) -> np.ndarray:
-        """Log π_k(x), (n, K)."""
+        """Log π_k(x), (n, K); -inf where a tree has pruned the component."""
+        if isinstance(self.gate_, TreeGate):
+            return self.gate_.pruned_log_proba(X)[0]
         return np.asarray(self.gate_.log_proba(X), dtype=np.float64)
 
-    def fill_logits(self, X: Any, Z: np.ndarray) -> None:
-        """Z (n, K, L) = log-odds of each label in each component."""
+    def fill_logits(self, X: Any, Z: np.ndarray, takes_part: np.ndarray | None = None) -> None:
+        """Z (n, K, L) = log-odds of each label in each component.
+
+        Where a component takes no part, bool (n, K), they may stay what they were.
+        """
         for k, component in enumerate(self.components_):
-            component.fill_logits(X, Z[:, k])
+            if takes_part is None or 2 * takes_part[:, k].sum() > len(Z):
+                component.fill_logits(X, Z[:, k])
+                continue
+            rows = np.flatnonzero(takes_part[:, k])
+            part = np.empty((len(rows), Z.shape[2]), Z.dtype)
+            component.fill_logits(X[rows], part)
+            Z[rows, k] = part
         np.clip(Z, -MAX_LOG_ODDS, MAX_LOG_ODDS, out=Z)

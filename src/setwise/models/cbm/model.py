@@ -17,6 +17,7 @@ from setwise.models.base import SetClassifier
 from setwise.models.cbm.features import Scaling
 from setwise.models.cbm.fit import Settings, fit_mixture
 from setwise.models.cbm.mixture import ConditionalMixture
+from setwise.models.cbm.shared import SharedMixture
 from setwise.storage import storable
 
 
@@ -179,13 +180,16 @@ class CBM(SetClassifier):
     def _mixture(self, X: Any) -> BernoulliMixture:
         """p(y|x) of a few rows, all components of all members side by side."""
         X = self.scaling_.transform(X)
-        members: list[ConditionalMixture] = self.members_
+        members: list[ConditionalMixture | SharedMixture] = self.members_
         log_pi = np.hstack([member.log_weights(X) for member in members]) - np.log(len(members))
-        Z = np.empty((X.shape[0], log_pi.shape[1], len(self.label_names_)), self.dtype)
+        Z = np.zeros((X.shape[0], log_pi.shape[1], len(self.label_names_)), self.dtype)
         first = 0
         for member in members:
             last = first + len(member.components_)
-            member.fill_logits(X, Z[:, first:last])
+            if isinstance(member, ConditionalMixture):
+                member.fill_logits(X, Z[:, first:last], log_pi[:, first:last] > -np.inf)
+            else:
+                member.fill_logits(X, Z[:, first:last])
             first = last
         return BernoulliMixture(log_pi, Z, self.allow_empty_, self.n_jobs)
 
@@ -198,6 +202,8 @@ class CBM(SetClassifier):
                 raise DataError(f"{name} is a share from 0 to below 0.5, not {getattr(self, name)}")
         if not self.smoothing > 0:
             raise DataError(f"smoothing must be above 0, not {self.smoothing!r}; try 0.1")
+        if self.sharing not in (None, "labels"):
+            raise DataError(f'sharing must be None or "labels", not {self.sharing!r}')
         if self.dtype not in ("float32", "float64"):
             raise DataError(f"dtype must be float32 or float64, not {self.dtype!r}")
         return Settings(
@@ -214,6 +220,7 @@ class CBM(SetClassifier):
             n_starts=self.n_starts,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            sharing=self.sharing,
         )
 
     def _iterations(self) -> int:

@@ -68,3 +68,9 @@ def places(items: np.ndarray, total: int) -> np.ndarray:
     place = np.full(total, -1, dtype=np.int32)
     place[items] = np.arange(len(items), dtype=np.int32)
     return place
+
+
+def log_prior(log_odds: np.ndarray, frequency: np.ndarray) -> float:
+    """What one row with the labels' overall frequencies says of probabilities: a Beta prior."""
+    z = log_odds.astype(np.float64)
+    return float((frequency * z - np.logaddexp(0, z)).sum())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
-_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "list_models", "load")
+_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models", "load")
 
 __all__ = [
     "CBM",
@@ -39,6 +39,7 @@ __all__ = [
     "IterativeHoldout",
     "IterativeKFold",
     "LabelSpace",
+    "PowerSet",
     "__version__",
     "holdout",
     "list_datasets",

@@ -209,3 +209,41 @@ def test_weights_in_single_precision_lose_nothing():
     )
     answers = [ExpectedF1(max_tail=0).answer(each).expected_f1 for each in (mixture, same)]
     np.testing.assert_allclose(*answers, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("L", "S"), [(60, 20), (37, 7), (9, 9), (20, 1)])
+@pytest.mark.parametrize("power", [0.0, 2.0, 6.0])
+def test_sizes_that_get_no_look_hold_nothing_better(L, S, power):
+    """All sizes k looked at, one by one; labels from alike to a few that matter."""
+    random = np.random.default_rng(L)
+    n = 50
+    joint = random.dirichlet(np.full(S, 0.3), (n, L)) * random.uniform(0, 1, (n, L, 1)) ** power
+    # At most one, and no label in more than its share: a set of s labels is counted s times.
+    sizes = np.maximum(joint.sum(axis=1) / np.arange(1, S + 1), joint.max(axis=1))  # (n, S)
+    scale = sizes.sum(axis=1)
+    joint /= scale[:, None, None]
+    sizes = np.concatenate([np.zeros((n, 1)), sizes / scale[:, None]], axis=1)
+    Y, value = maximise_f1(joint, sizes)
+    worth = 2 / (np.arange(1, S + 1)[:, None] + np.arange(1, L + 1))  # (S, k)
+    falling = -np.sort(-(joint @ worth), axis=1)  # (n, L, k)
+    by_size = np.cumsum(falling, axis=1)[:, np.arange(L), np.arange(L)]  # (n, k)
+    np.testing.assert_allclose(value, by_size.max(axis=1), rtol=1e-12)
+    own = worth[:, Y.sum(axis=1) - 1].T  # (n, S)
+    np.testing.assert_allclose(np.einsum("nl,nls,ns->n", Y, joint, own), value, rtol=1e-12)
+
+
+def test_calibration_takes_a_row_as_often_as_its_weight():
+    random = np.random.default_rng(2)
+    logits, Y = random.normal(0, 1.5, (60, 6)), sparse.csr_array(random.integers(0, 2, (60, 6)))
+    weights = random.integers(0, 3, 60)
+    repeated = np.repeat(np.arange(60), weights)
+    weighted = CalibratedF1(max_size=4).tune(Product(logits), Y, sample_weight=weights)
+    copied = CalibratedF1(max_size=4).tune(Product(logits[repeated]), Y[repeated])
+    plain = CalibratedF1(max_size=4).tune(Product(logits), Y)
+    scores = np.linspace(0, 0.3, 50)
+    for one, other in zip(weighted.curves_, copied.curves_, strict=True):
+        np.testing.assert_allclose(one.predict(scores), other.predict(scores), rtol=0, atol=1e-12)
+    assert any(
+        np.abs(one.predict(scores) - other.predict(scores)).max() > 1e-3
+        for one, other in zip(weighted.curves_, plain.curves_, strict=True)
+    )

@@ -105,11 +105,11 @@ def test_gap_of_a_search_cut_short_bounds_the_truth(enumerate_mixture, max_pops)
 def test_the_gap_is_no_smaller_than_it_must_be():
     """The first set looked at is the heaviest component's; the other two together have a better."""
     log_pi = np.log([[0.34, 0.33, 0.33]])
-    logits = np.array([[[30.0, -30.0], [-30.0, 30.0], [-30.0, 30.0]]])
+    logits = np.array([[[30.0] * 12, [-30.0] * 12, [-30.0] * 12]])
     result = BernoulliMixture(log_pi, logits).mode_certified(max_pops=1)
-    np.testing.assert_array_equal(result.Y, [[1, 0]])
+    np.testing.assert_array_equal(result.Y, [[1] * 12])
     np.testing.assert_allclose(result.gap, [np.log(0.66 / 0.34)], rtol=1e-9)
-    np.testing.assert_array_equal(BernoulliMixture(log_pi, logits).mode()[0], [[0, 1]])
+    np.testing.assert_array_equal(BernoulliMixture(log_pi, logits).mode()[0], [[0] * 12])
 
 
 def test_a_search_cut_short_warns():

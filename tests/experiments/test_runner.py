@@ -104,7 +104,7 @@ def test_the_command_prints_a_table_and_writes_json(tiny, capsys, tmp_path, monk
     assert main(["bench", "run", "tiny", "--json", str(tmp_path / "out.json")]) == 0
     out = capsys.readouterr().out
     assert "A tiny table" in out
-    assert "0.500 (nowhere)" in out
+    assert "0.5 (nowhere)" in out
     assert "has the best F1 on" in out
     assert "Only a test." in out
     assert json.loads((tmp_path / "out.json").read_text())["rows"]

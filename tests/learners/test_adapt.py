@@ -141,3 +141,16 @@ def test_no_threads_get_a_sentence():
     X, T, _ = problem()
     with pytest.raises(DataError, match="n_jobs must not be 0"):
         AdaptedBank(LogisticRegression(), n_jobs=0).fit(X, T)
+
+
+def test_a_warm_start_with_other_targets_gets_a_sentence():
+    X, T, _ = problem()
+    bank = AdaptedBank(LogisticRegression(), warm_start=True).fit(X, T)
+    with pytest.raises(DataError, match="T has 2 targets but the fitted state has 3; pass the"):
+        bank.fit(X, T[:, :2])
+    gate = AdaptedGate(LogisticRegression(), warm_start=True).fit(X, softmax(T, axis=1))
+    with pytest.raises(DataError, match="T has 2 targets but the fitted state has 3; pass the"):
+        gate.fit(X, softmax(T[:, :2], axis=1))
+    bank.warm_start = gate.warm_start = False
+    assert bank.fit(X, T[:, :2]).logits(X).shape == (80, 2)
+    assert gate.fit(X, softmax(T[:, :2], axis=1)).log_proba(X).shape == (80, 2)

@@ -113,7 +113,7 @@ def test_trees_added_in_parts_are_those_grown_at_once():
     in_parts = BoostedBank(5).fit(X, T, weight).add_trees(X, T, weight, 7)
     np.testing.assert_array_equal(in_parts.logits(X), at_once.logits(X))
     elsewhere = BoostedBank(5).fit(X, T, weight).add_trees(X.copy(), T, weight, 7)
-    assert len(elsewhere.trees_) == 2  # other rows, another booster on top of the first
+    assert len(elsewhere.trees_) == 1  # another booster, whose trees are written behind the first
     np.testing.assert_allclose(elsewhere.logits(X), at_once.logits(X), rtol=0, atol=1e-6)
 
 
@@ -146,13 +146,17 @@ def test_rows_are_binned_once_for_all_banks_and_subsets():
     assert (cross_entropy(part, X, T, weight) < 0.69).all()
 
 
-def test_monotone_constraint_holds():
+@pytest.mark.parametrize("quantized", [False, True])
+def test_monotone_constraint_holds(quantized):
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
     T = (rng.random(400) < 0.5 + 0.4 * np.sin(9 * X[:, 0])).astype(float)
     grid = np.c_[np.linspace(0, 1, 200), np.full(200, 0.5)]
     free = BoostedBank(40).fit(X, T).logits(grid)[:, 0]
-    rising = BoostedBank(40, monotone=[1, 0]).fit(X, T).logits(grid)[:, 0]
+    constrained = BoostedBank(
+        40, monotone=[1, 0], quantized=quantized, n_leaves=16, min_rows_in_leaf=2
+    )
+    rising = constrained.fit(X, T).logits(grid)[:, 0]
     assert (np.diff(free) < -0.1).any()
     assert (np.diff(rising) >= 0).all()
     assert rising[-1] > rising[0]
@@ -341,3 +345,21 @@ def test_trees_that_fail_leave_the_bank_as_it_was(monkeypatch):
         with pytest.raises(ZeroDivisionError):
             bank.add_trees(rows, T)
         np.testing.assert_array_equal(bank.scores(X), before)
+
+
+def test_quantized_gradients_fit_as_well():
+    X, T, weight = problem(n=2000)
+    exact, quantized = (BoostedBank(50, quantized=q).fit(X, T, weight) for q in (False, True))
+    assert np.abs(exact.logits(X) - quantized.logits(X)).max() > 1e-3
+    losses = [cross_entropy(bank, X, T, weight) for bank in (exact, quantized)]
+    np.testing.assert_allclose(losses[1], losses[0], rtol=0.02)
+    again = BoostedBank(50, quantized=True, n_jobs=1).fit(X, T, weight)
+    np.testing.assert_allclose(again.logits(X), quantized.logits(X), rtol=0, atol=1e-12)
+
+
+def test_quantized_gradients_may_be_all_zero():
+    X, T, _ = problem()
+    values = np.c_[np.zeros(300), np.full(300, 0.5), T[:, 0]]
+    scores = BoostedBank(5, objective="squared", quantized=True).fit(X, values).scores(X)
+    np.testing.assert_allclose(scores[:, :2], values[:, :2], rtol=0, atol=1e-12)
+    assert np.ptp(scores[:, 2]) > 0.1

@@ -91,3 +91,17 @@ def test_columns_that_no_step_lowers_stay_and_are_not_converged():
     found = minimise(Broken(ones, ones, []), np.zeros((2, 3)), max_iter=9, tol=1e-6)
     np.testing.assert_array_equal(found.V, 0)
     assert not found.converged.any()
+
+
+def test_what_is_refuted_goes_on_and_has_not_converged_unproven():
+    problem, asked = random_parabolas(steepest=1e4), []
+
+    def proven(columns, point):
+        asked.append((list(columns), point.values.copy()))
+        return (point.values < 1 + 1e-9) & (columns != 2)
+
+    found = minimise(problem, np.zeros((6, 4)), max_iter=200, tol=1e-2, proven=proven)
+    assert found.converged.tolist() == [True, True, False, True]
+    np.testing.assert_allclose(found.values, 1, rtol=1e-9)
+    refuted = [values.max() for columns, values in asked if 1 in columns]
+    assert refuted[0] > 1 + 1e-9

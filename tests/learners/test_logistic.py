@@ -74,6 +74,78 @@ def test_optimum_is_scikit_learns(container, solver, weight_shape, soft):
     assert bank.converged_.all()
 
 
+def badly_scaled(seed, L=3):
+    """Rows whose features differ in scale by orders of magnitude and are far off the origin."""
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(30, 300)), int(random.integers(2, 25))
+    X = random.normal(size=(n, d)) * np.exp(4 * random.normal(size=d))
+    Z = X / X.std(axis=0) @ random.normal(size=(d, L))
+    X += random.choice([0, 10, 100]) * random.normal(size=d)
+    T = (random.random((n, L)) < 1 / (1 + np.exp(-Z))).astype(float)
+    T[:2] = [[0.0], [1.0]]
+    return X, T, 10 ** random.uniform(-3, 3)
+
+
+def least_by_newton(X, t, C):
+    """The minimum for one target, by Newton's method in features of equal curvature."""
+    X = np.column_stack([X, np.ones(len(X))])
+    penalties = np.append(np.ones(X.shape[1] - 1), 0)
+
+    def value(w):
+        return C * (np.logaddexp(0, X @ w) - t * (X @ w)).sum() + (penalties * w**2).sum() / 2
+
+    w = np.zeros(X.shape[1])
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-np.clip(X @ w, -700, 700)))
+        gradient = C * X.T @ (p - t) + penalties * w
+        hessian = C * (X.T * (p * (1 - p))) @ X + np.diag(penalties)
+        scale = 1 / np.sqrt(np.diag(hessian))
+        scaled = scale[:, None] * hessian * scale
+        step = -scale * np.linalg.lstsq(scaled, scale * gradient, rcond=1e-15)[0]
+        lengths = [x for x in 0.5 ** np.arange(40) if value(w + x * step) < value(w)]
+        if not lengths:
+            break
+        w = w + lengths[0] * step
+    return value(w)
+
+
+@pytest.mark.filterwarnings("ignore::setwise.errors.NotConverged")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_converged_on_badly_scaled_rows_is_within_tol(dtype):
+    converged = []
+    for seed in range(25):
+        X, T, C = badly_scaled(seed)
+        X, tol = X.astype(dtype), 10.0 ** -(2 + seed % 5)
+        bank = LogisticBank(C, tol=tol).fit(X, T)
+        X = X.astype(np.float64)
+        reached = objective(X, T, bank.weights_, bank.biases_.astype(float), C=C)
+        least = np.array([least_by_newton(X, t, C) for t in T.T])
+        assert (reached[bank.converged_] <= (least * (1 + tol) + 1e-12)[bank.converged_]).all()
+        converged.append(bank.converged_)
+    assert np.mean(converged) > 0.9
+
+
+def test_single_precision_that_falls_short_is_finished_in_double():
+    X, T = random_bank()
+    X = (X + 1000).astype(np.float32)
+    bank = LogisticBank(100.0, tol=1e-5).fit(X, T)
+    assert bank.converged_.all()
+    assert bank.weights_.dtype == np.float32
+    centred = X.astype(np.float64) - 1000  # the bias is free: the minimum is the same
+    least = objective(centred, T, *theirs(centred, T, C=100.0), C=100.0)
+    reached = objective(X.astype(float), T, bank.weights_, bank.biases_.astype(float), C=100.0)
+    assert (reached <= least * (1 + 1e-5)).all()
+
+
+@roads
+def test_unchecked_input_gives_the_same_bank(container, solver):
+    X, T = random_bank()
+    weight = random_weights(80)
+    a = LogisticBank(solver=solver).fit(container(X), T, weight)
+    b = LogisticBank(solver=solver).fit(container(X), T, weight, check_input=False)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
+
+
 @roads
 def test_single_precision(container, solver):
     X, T = random_bank()

@@ -119,3 +119,13 @@ def test_padding():
     assert padded(np.ones((2, 9))).shape == (2, 16)
     assert padded(np.ones((2, 3))).shape == (2, 3)
     assert padded(np.ones((2, 9)))[:, 9:].sum() == 0
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_of_features_are_the_same_for_sparse_rows(bias):
+    random = np.random.default_rng(0)
+    X, weight = random.normal(size=(30, 4)) * (random.random((30, 4)) < 0.5), random.random(30)
+    wide = np.column_stack([X, np.full(30, float(bias))])
+    for rows in (rows_of(X, bias=bias), rows_of(sparse.csr_array(X), bias=bias)):
+        np.testing.assert_allclose(rows.gram(weight), (wide.T * weight) @ wide, rtol=1e-12)
+        np.testing.assert_allclose(rows.square_sums(weight), np.diag(rows.gram(weight)), rtol=1e-12)

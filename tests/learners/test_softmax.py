@@ -30,6 +30,15 @@ def objective(X, T, W, b, *, C=1.0, weight=1.0):
 
 
 @containers
+def test_unchecked_input_gives_the_same_gate(container):
+    X, T = random_gate()
+    weight = np.random.default_rng(1).random(80)
+    a = SoftmaxRegression().fit(container(X), T, weight)
+    b = SoftmaxRegression().fit(container(X), T, weight, check_input=False)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
+
+
+@containers
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_optimum_is_scikit_learns(container, C, weighted):

@@ -51,7 +51,10 @@ def results_table(results: dict[str, Any]) -> Table:
     table = Table(title=entry["title"], title_justify="left")
     for column in ("data", "model", "decided for"):
         table.add_column(column, no_wrap=True)
-    for column in (*map(_WORDS.__getitem__, measures), "log-likelihood", "published"):
+    has_reference = any(row["reference"] for row in results["rows"])
+    extra = ["reference", "published"] if has_reference else ["published"]
+    columns = (*map(_WORDS.__getitem__, measures), "standard error", "log-likelihood", "seconds")
+    for column in (*columns, *extra):
         table.add_column(column, justify="right")
     previous = None
     for row in results["rows"]:
@@ -62,8 +65,11 @@ def results_table(results: dict[str, Any]) -> Table:
             row["model"] if is_new else "",
             row["decision"].replace("_", " "),
             *(_shown(row, measure, results) for measure in measures),
+            _error(row),
             f"{row['log_prob']:.3f}" if is_new else "",
-            "; ".join(f"{value:.3f} ({where})" for value, where in row["published"].values()),
+            f"{row['seconds']:.1f}" if is_new else "",
+            *([_reference(row, is_new)] if has_reference else []),
+            "; ".join(f"{value:.4g} ({where})" for value, where in row["published"].values()),
         )
         if row["decision"] == entry["decisions"][-1]:
             table.add_section()
@@ -80,6 +86,22 @@ def _shown(row: dict[str, Any], measure: str, results: dict[str, Any]) -> str:
     ]
     best = min(rivals) if measure == "hamming_loss" else max(rivals)
     return f"[bold]{text}[/]" if value == best else text
+
+
+def _error(row: dict[str, Any]) -> str:
+    """How far chance in the test rows may move the decision's own measure."""
+    own = OWN_MEASURE[row["decision"]][0]
+    return f"{row['error'][own]:.4f}" if own in row["error"] else ""
+
+
+def _reference(row: dict[str, Any], is_new: bool) -> str:
+    """What the reference reaches on the decision's own measure, and by its likelihood, once."""
+    told = [
+        f"{value:.4g}" if measure != "log_prob" else f"log-likelihood {value:.3f}"
+        for measure, value in row["reference"].items()
+        if measure != "log_prob" or is_new
+    ]
+    return ", ".join(told)
 
 
 def _print_wins(console: Console, results: dict[str, Any]) -> None:

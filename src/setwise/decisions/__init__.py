@@ -12,6 +12,8 @@ f1_threshold      `InstanceF1Threshold`  marginals over one tuned threshold
 jaccard           `JaccardThreshold`     marginals over one tuned threshold
 macro_f1          `MacroF1Thresholds`    marginals over a tuned threshold for each label
 ================  =====================  =========================================================
+
+``SampledMode`` looks for the most likely set by sampling, where a distribution has no better way.
 """
 
 from setwise.decisions.base import Decision
@@ -22,6 +24,7 @@ from setwise.decisions.expected_f1 import (
     maximise_f1,
 )
 from setwise.decisions.pointwise import LikelyLabels, MostLikelySet, rank_labels
+from setwise.decisions.sampled_mode import SampledMode
 from setwise.decisions.thresholds import (
     InstanceF1Threshold,
     JaccardThreshold,
@@ -70,6 +73,7 @@ __all__ = [
     "MacroF1Thresholds",
     "MicroF1Threshold",
     "MostLikelySet",
+    "SampledMode",
     "decision_for",
     "maximise_f1",
     "rank_labels",

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setwise.decisions.base import Decision, not_tuned, row_batches
+from setwise.decisions.base import Decision, not_tuned, row_batches, rows_that_count
 from setwise.distributions.base import Distribution
 from setwise.distributions.blocks import for_each_block, row_blocks
 from setwise.errors import DataError
@@ -159,17 +159,23 @@ class CalibratedF1(Decision):
     def __init__(self, max_size: int = 20, zero_division: float = 0.0) -> None:
         self.max_size, self.zero_division = max_size, zero_division
 
-    def tune(self, distribution: Distribution, Y: sparse.csr_array) -> CalibratedF1:
-        """Learn one curve a size from held-out rows."""
+    def tune(
+        self, distribution: Distribution, Y: sparse.csr_array, sample_weight: Any = None
+    ) -> CalibratedF1:
+        """Learn one curve a size from held-out rows, each as often as its weight."""
         from setwise.learners import Isotonic
 
+        rows, weights = rows_that_count(sample_weight, distribution.n_rows)
         size = min(self.max_size, distribution.n_labels)
-        predicted = distribution.size_marginals(size)
-        dense = Y.toarray()
+        predicted = distribution.rows(rows).size_marginals(size)
+        dense = Y[rows].toarray()
         own_size = dense.sum(axis=1)
+        weight_of_cell = np.repeat(weights, dense.shape[1])
         self.curves_ = [
             Isotonic().fit(
-                predicted[:, :, s].ravel(), (dense * (own_size == s + 1)[:, None]).ravel()
+                predicted[:, :, s].ravel(),
+                (dense * (own_size == s + 1)[:, None]).ravel(),
+                weight_of_cell,
             )
             for s in range(size)
         ]

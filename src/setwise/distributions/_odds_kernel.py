@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from setwise.compiling import kernel
+from setwise.compiling import kernel, lane_kernel
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01  # its last 21 bits are zero: products with integers are exact
@@ -26,7 +26,7 @@ SMALLEST = -708.0
 FACTORS_PER_LOG = 512
 
 
-@kernel
+@lane_kernel
 def fill_odds(z, power, odds):
     """Write exp(-|z|) into ``odds``; both (K, L), ``power`` (L,) is scratch."""
     bits = power.view(np.int64)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.compiling import kernel
+from setwise.distributions._branch_kernel import branch, new_tree
 from setwise.distributions._flips_kernel import NONE, Lists, flip, next_set, start_lists
 from setwise.distributions._narrow_kernel import OPEN, TOLERANCE, Problem, narrow
 from setwise.distributions._odds_kernel import fill_odds, log_of_mode
@@ -18,6 +19,8 @@ from setwise.distributions._odds_kernel import fill_odds, log_of_mode
 # Pops before labels are fixed a second time, with the better sets found by then.
 FIRST_POPS = 32
 GROWTH = 4
+# Steps of branch and bound for each pop allowed; they cost about as much.
+STEPS_PER_POP = 4
 
 
 class Best(NamedTuple):
@@ -59,12 +62,13 @@ def search_rows(log_weights, z, max_pops, sets, log_probs, gaps, pops):
         np.empty((K, L), np.int64), np.empty(K, np.int64), np.empty(K, np.int64),
         np.empty(n_nodes), links[0], links[1], links[2], links[3], np.empty(1, np.int64),
     )  # fmt: skip
+    tree = new_tree(K, L)
     for row in range(n):
         fill_odds(z[row], power, odds)
         scale = _fill_modes(log_weights, row, odds, mode)
         problem = Problem(z[row], odds, mode, labels, fixed, extent)
         _open_all(problem, best)
-        gaps[row] = _search_row(problem, best, lists, scratch, max_pops, pops, row)
+        gaps[row] = _search_row(problem, best, lists, scratch, tree, max_pops, pops, row)
         for rank in range(k):
             value, slot = best.values[rank], best.slots[rank]
             log_probs[row, rank] = math.log(value) + scale
@@ -97,23 +101,43 @@ def _open_all(problem, best):
 
 
 @kernel
-def _search_row(problem, best, lists, scratch, max_pops, pops, row):
+def _search_row(problem, best, lists, scratch, tree, max_pops, pops, row):
     """Narrow and search by turns until the answer is certain; returns its gap."""
     k = len(best.values)
     # The likeliest set of the largest term has at least that term: 1, after scaling.
     lower = 1.0 if k == 1 else 0.0
     upper, limit = math.inf, max(FIRST_POPS, GROWTH * k)
+    may_branch = k == 1
     pops[row] = 0
     while True:
         narrow(problem, lower, k == 1)
         allowed = min(limit, max_pops - pops[row])
         upper = min(upper, _threshold_search(problem, best, lists, scratch, allowed, pops, row))
         lower = max(lower, best.values[k - 1])
+        if may_branch and upper > lower * (1 + TOLERANCE):
+            narrow(problem, lower, True)
+            upper = min(upper, _branch(problem, best, scratch, tree, max_pops * STEPS_PER_POP))
+            lower = max(lower, best.values[0])
+            may_branch = False
         if upper <= lower * (1 + TOLERANCE):
             return 0.0
         if pops[row] >= max_pops:
             return math.log(upper) - math.log(best.values[k - 1])
         limit *= GROWTH
+
+
+@kernel
+def _branch(problem, best, scratch, tree, max_steps):
+    """Branch and bound on what is open; returns the upper bound for every set."""
+    K, C = problem.extent[0], problem.extent[1]
+    _fill_factors(problem, scratch)
+    found, upper = branch(
+        tree, problem.mode, scratch.on, scratch.off, K, C, best.values[0], max_steps,
+        scratch.chosen,
+    )  # fmt: skip
+    if found > best.values[0]:
+        _offer(found, problem, scratch.chosen, best)
+    return upper
 
 
 @kernel

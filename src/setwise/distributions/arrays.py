@@ -43,3 +43,15 @@ def _check_logits(logits: np.ndarray) -> None:
             f"log-odds must be finite, but row {row}, component {k}, label {label} has "
             f"{logits[row, k, label]}; clip them, to ±700 if a label is certain"
         )
+
+
+def log_normalised(log_weights: np.ndarray) -> np.ndarray:
+    """Logs of weights (n, K) that sum to one, float64 and C-ordered; some weight is not zero.
+
+    >>> log_normalised(np.log([[1.0, 3.0]])).round(3)
+    array([[-1.386, -0.288]])
+    """
+    shifted = np.array(log_weights, dtype=np.float64, order="C")
+    shifted -= shifted.max(axis=1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return shifted

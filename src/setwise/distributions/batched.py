@@ -7,8 +7,8 @@ about batches, each forgotten before the next is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -84,9 +84,15 @@ class Batched(Distribution):
 
     def mode_certified(self, *, max_pops: int = MAX_POPS) -> ModeResult:
         """The likeliest sets with their gaps to a proven bound, where the parts know them."""
-        parts: list[Any] = [part for _, part in self._parts()]
-        found = [part.mode_certified(max_pops=max_pops) for part in parts]
-        return ModeResult(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        found: list[ModeResult] = []
+        part: Any
+        for _, part in self._parts():
+            found.append(part.mode_certified(max_pops=max_pops))
+        columns = {
+            field.name: np.concatenate([getattr(result, field.name) for result in found])
+            for field in fields(ModeResult)
+        }
+        return ModeResult(**columns)
 
     def top(self, k: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """The k likeliest sets, int8 (n, k, L), and their log-probabilities (n, k), best first."""
@@ -124,11 +130,11 @@ class Batched(Distribution):
     def _covariance(self) -> np.ndarray:
         return np.concatenate([part._covariance() for _, part in self._parts()])
 
-    def _parts(self) -> list[tuple[slice, Distribution]]:
+    def _parts(self) -> Iterator[tuple[slice, Distribution]]:
         """Batches of rows with their distributions, one at a time."""
-        starts = range(0, max(self.n_rows, 1), self.batch_size)
-        batches = (slice(start, start + self.batch_size) for start in starts)
-        return ((rows, self.make(self.numbers[rows])) for rows in batches)  # type: ignore[return-value]
+        for start in range(0, max(self.n_rows, 1), self.batch_size):
+            rows = slice(start, start + self.batch_size)
+            yield rows, self.make(self.numbers[rows])
 
 
 def _joined(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,15 +10,15 @@ and everything about the mixture a weighted sum of K products:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit, log_softmax, logsumexp
+from scipy.special import expit, logsumexp
 
 from setwise.data.randomness import Seed, as_generator
-from setwise.distributions.arrays import check_mixture
+from setwise.distributions.arrays import check_mixture, log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
 from setwise.distributions.nonempty import given_nonempty, log_any_label
@@ -84,9 +84,7 @@ class BernoulliMixture(Distribution):
 
     def rows(self, selection: Rows) -> BernoulliMixture:
         """The mixtures of some rows; a slice shares memory."""
-        return BernoulliMixture(
-            self.log_pi[selection], self.logits[selection], self.allow_empty, self.n_jobs
-        )
+        return self._with(self.log_pi[selection], self.logits[selection])
 
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,)."""
@@ -147,8 +145,7 @@ class BernoulliMixture(Distribution):
     def top(self, k: int, *, max_pops: int = MAX_POPS) -> tuple[np.ndarray, np.ndarray]:
         """The k likeliest sets, int8 (n, k, L), and their log-probabilities (n, k), best first.
 
-        Exact as the mode is; where fewer than k sets exist the rest are empty, with -inf. So are
-        sets less than e^-700 times as likely as the first, which floats cannot tell from none.
+        Exact as the mode is; where fewer than k sets exist the rest are empty, with -inf.
         """
         found = self._search(positive_count(k, "k"), max_pops)
         warn_if_inexact(found, max_pops)
@@ -199,8 +196,8 @@ class BernoulliMixture(Distribution):
         if not self.allow_empty:  # a component counts for the sets that it has left
             log_weights = log_weights + log_any_label(logits, self.n_jobs)
         is_light, lost = light_components(np.exp(log_weights), max_loss)
-        log_pi = np.where(is_light, -np.inf, self.log_pi).astype(np.float64)
-        return replace(self, log_pi=log_softmax(log_pi, axis=1)), lost
+        log_pi = log_normalised(np.where(is_light, -np.inf, self.log_pi))
+        return self._with(log_pi, self.logits), lost
 
     def on_support(self, sets: Any) -> Support:
         """The mixture, given that the set is one of ``sets`` (m, L); all of them at once."""
@@ -237,11 +234,18 @@ class BernoulliMixture(Distribution):
         for_each_block(work, self._blocks, self.n_jobs)
         return covariance
 
+    def _with(self, log_pi: np.ndarray, logits: np.ndarray) -> BernoulliMixture:
+        """A mixture of arrays that come from this one's: they were checked with it."""
+        mixture = object.__new__(BernoulliMixture)
+        mixture.__dict__.update(
+            log_pi=log_pi, logits=logits, allow_empty=self.allow_empty, n_jobs=self.n_jobs
+        )
+        return mixture
+
     @cached_property
     def _terms(self) -> tuple[np.ndarray, np.ndarray]:
         """Log weights (n, K) and log-odds (n, K, L) that give each possible set's probability."""
-        log_weights = np.array(self.log_pi, dtype=np.float64, order="C")
-        log_weights -= logsumexp(log_weights, axis=1, keepdims=True)
+        log_weights = log_normalised(self.log_pi)
         if self.allow_empty:
             return log_weights, self.logits
         return given_nonempty(log_weights, self.logits, self.n_jobs)
@@ -252,6 +256,18 @@ class BernoulliMixture(Distribution):
         return row_blocks(n, K * L)
 
     def _search(self, k: int, max_pops: int) -> SearchResult:
-        find = search if self.allow_empty else search_nonempty
         limit = positive_count(max_pops, "max_pops")
-        return find(*self._terms, k, max_pops=limit, n_jobs=self.n_jobs)
+        if self.allow_empty:
+            return search(*self._terms, k, max_pops=limit, n_jobs=self.n_jobs)
+        found = search_nonempty(*self._terms, k, max_pops=limit, n_jobs=self.n_jobs)
+        log_weights, logits = self._terms
+        if k > 1 and logits is not self.logits:  # lifted: right for sets of one label only
+            gain = (logits.max(axis=2) - self.logits.max(axis=2)).astype(np.float64)  # (n, K)
+            rows = np.flatnonzero(gain.any(axis=1))
+            again = search_nonempty(
+                (log_weights + gain)[rows], self.logits[rows], k, max_pops=limit,
+                n_jobs=self.n_jobs, in_logs=True,
+            )  # fmt: skip
+            found.sets[rows], found.log_prob[rows] = again.sets, again.log_prob
+            found.gap[rows], found.pops[rows] = again.gap, again.pops
+        return found

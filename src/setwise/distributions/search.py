@@ -3,12 +3,16 @@
 Li et al. 2016, section 4, and the thesis, section 3.6: each component lists its sets in decreasing
 probability, a set's probability under the whole mixture is computed when it first appears, and the
 threshold algorithm (Algorithm 3.3) stops when the best found reaches the sum over components of
-their next terms, which bounds every set not yet seen. Three things make it fast:
+their next terms, which bounds every set not yet seen. Four things make it fast:
 
 - a component's list comes from a heap with two successors a set (``_flips_kernel.py``);
 - labels are fixed beforehand on which the answers can be shown to agree, and again when better
   sets are known: most rows are decided before any list is opened (``narrow``);
-- the component with the largest next term is asked, not each in turn.
+- the component with the largest next term is asked, not each in turn;
+- where one set is sought and the first few looks do not settle it, branch and bound over the open
+  labels mostly does (``_branch_kernel.py``).
+
+Rows whose k-th set is far less likely than the first are searched again in logs.
 
 The search may take exponential time where components are many and unsure. ``max_pops`` bounds the
 number of sets looked at; beyond it the best found are returned with a gap that is certain.
@@ -26,6 +30,8 @@ from setwise.errors import NotConverged
 
 # A hundredth of a second for the hardest rows; trained models rarely need fifty. 48 bytes each.
 MAX_POPS = 10_000
+# Sets e^-FAR times as likely as the first are left to the search in logs; floats end at e^-708.
+FAR = 600.0
 
 
 @dataclass(frozen=True)
@@ -62,14 +68,16 @@ def search(
     *,
     max_pops: int = MAX_POPS,
     n_jobs: int | None = None,
+    in_logs: bool = False,
 ) -> SearchResult:
     """The k likeliest sets of each row of a mixture; the weights need not sum to one."""
     from setwise.distributions._search_kernel import search_rows
 
     n, K, L = logits.shape
     result = SearchResult(
-        np.empty((n, k, L), dtype=np.int8), np.empty((n, k)), np.empty(n), np.empty(n, np.int64)
-    )
+        np.zeros((n, k, L), dtype=np.int8), np.full((n, k), -np.inf), np.zeros(n),
+        np.zeros(n, np.int64),
+    )  # fmt: skip
 
     def work(block: slice) -> None:
         search_rows(
@@ -82,8 +90,43 @@ def search(
             result.pops[block],
         )
 
-    for_each_block(work, row_blocks(n, K * L), n_jobs)
+    far = np.arange(n)
+    if not in_logs:
+        for_each_block(work, row_blocks(n, K * L), n_jobs)
+        far = _rows_out_of_range(result)
+    if len(far):
+        _search_in_logs(log_weights, logits, far, max_pops, n_jobs, result)
     return result
+
+
+def _rows_out_of_range(result: SearchResult) -> np.ndarray:
+    """Numbers of the rows whose last set underflowed, or may have."""
+    k, L = result.sets.shape[1:]
+    last = min(k, 2 ** min(L, 62)) - 1  # of the sets that there are
+    is_near = result.log_prob[:, last] >= result.log_prob[:, 0] - FAR
+    return np.flatnonzero(~is_near & (result.gap < np.inf))  # without end: too few were looked at
+
+
+def _search_in_logs(
+    log_weights: np.ndarray,
+    logits: np.ndarray,
+    rows: np.ndarray,
+    max_pops: int,
+    n_jobs: int | None,
+    result: SearchResult,
+) -> None:
+    """Search some rows again, from the sets that were found there, with ``max_pops`` anew."""
+    from setwise.distributions._log_search_kernel import search_rows_in_logs
+
+    def work(block: slice) -> None:
+        some = rows[block]
+        z = private_copy(logits[some], slice(None))
+        weights = private_copy(log_weights[some], slice(None))
+        parts = [a[some] for a in (result.sets, result.log_prob, result.gap, result.pops)]
+        search_rows_in_logs(weights, z, max_pops, *parts)
+        result.sets[some], result.log_prob[some], result.gap[some], result.pops[some] = parts
+
+    for_each_block(work, row_blocks(len(rows), logits[0].size), n_jobs)
 
 
 def search_nonempty(
@@ -93,16 +136,20 @@ def search_nonempty(
     *,
     max_pops: int = MAX_POPS,
     n_jobs: int | None = None,
+    in_logs: bool = False,
 ) -> SearchResult:
     """The k likeliest sets with at least one label: the empty set is found and left out.
 
     Rows where it is found are searched again for one set more, with ``max_pops`` anew.
     """
-    first = search(log_weights, logits, k, max_pops=max_pops, n_jobs=n_jobs)
+    first = search(log_weights, logits, k, max_pops=max_pops, n_jobs=n_jobs, in_logs=in_logs)
     with_empty = ((first.log_prob > -np.inf) & ~first.sets.any(axis=2)).any(axis=1)  # (n,)
     rows = np.flatnonzero(with_empty)
     if len(rows):
-        more = search(log_weights[rows], logits[rows], k + 1, max_pops=max_pops, n_jobs=n_jobs)
+        more = search(
+            log_weights[rows], logits[rows], k + 1, max_pops=max_pops, n_jobs=n_jobs,
+            in_logs=in_logs,
+        )  # fmt: skip
         first.sets[rows], first.log_prob[rows] = _without_empty(more)
         first.gap[rows] = more.gap
         first.pops[rows] += more.pops

@@ -5,35 +5,10 @@ Settings are chosen on training rows alone, by ``grid`` and the held-out log-lik
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from setwise.experiments.cbm_entries import CBM_ENTRIES
+from setwise.experiments.entry import Entry, ModelSpec
 
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """A model by the name of its class, with what is fixed and what is tuned."""
-
-    name: str
-    model: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One table: data sets and models, the decisions compared, and published values beside."""
-
-    name: str
-    title: str
-    datasets: tuple[str, ...]
-    models: tuple[ModelSpec, ...]
-    decisions: tuple[str, ...] = ("set_accuracy", "f1", "hamming")
-    seeds: tuple[int, ...] = (0,)
-    #: (data set, model, measure) -> (value, where it was published)
-    published: Mapping[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
-    notes: str = ""
-
+__all__ = ["ENTRIES", "OWN_MEASURE", "Entry", "ModelSpec"]
 
 #: The measure that each decision is made for, and whether more of it is better.
 OWN_MEASURE = {
@@ -71,6 +46,7 @@ ENTRIES: dict[str, Entry] = {
             },
             notes="Logistic regression is deterministic here, so one seed says all.",
         ),
+        *CBM_ENTRIES,
         Entry(
             name="br-quick",
             title="Binary relevance on small data, to see the runner at work",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from setwise import metrics, models
 from setwise.data import Dataset, load_dataset
-from setwise.decisions import decision_for
+from setwise.data.sparse_rows import canonical_csr
+from setwise.decisions import Decision, decision_for
 from setwise.errors import DataError
 from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry, ModelSpec
 from setwise.experiments.tuning import tune
+from setwise.metrics.counts import overlap
 from setwise.models.tuning import tune_decisions
 
 Progress = Callable[[str], None]
@@ -25,14 +28,15 @@ def run(name: str, progress: Progress = lambda text: None) -> dict[str, Any]:
     entry = find(name)
     rows = []
     for dataset_name in entry.datasets:
-        dataset = load_dataset(dataset_name)
+        dataset = prepared(entry, load_dataset(dataset_name))
         if dataset.Y_test is None:
             raise DataError(f"{dataset_name} has no published split to test on")
         for spec in entry.models:
             progress(f"{spec.name} on {dataset_name}")
             runs = [run_once(entry, spec, dataset, seed) for seed in entry.seeds]
             rows += _summaries(entry, spec, dataset_name, runs)
-    return {"entry": asdict(entry) | {"published": None}, "rows": rows, "wins": wins(entry, rows)}
+    told = asdict(entry) | {"published": None, "reference": None}
+    return {"entry": told, "rows": rows, "wins": wins(entry, rows)}
 
 
 def find(name: str) -> Entry:
@@ -59,7 +63,8 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
     start = time.perf_counter()
     model.fit(dataset.X_train, dataset.Y_train, groups=dataset.groups_train)
     seconds = time.perf_counter() - start
-    decisions = {target: decision_for(target) for target in entry.decisions}
+    setting = setting | getattr(model, "chosen_", {})
+    decisions = {target: _decision(entry, target) for target in entry.decisions}
     tune_decisions(
         model,
         list(decisions.values()),
@@ -70,12 +75,53 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
     )
     distribution = model.predict_dist(dataset.X_test)
     truth = dataset.labels.encode(dataset.Y_test)
-    measured = {
-        target: metrics.set_measures(truth, decision.decide(distribution))
-        for target, decision in decisions.items()
+    measured, errors = {}, {}
+    for target, decision in decisions.items():
+        decided = decision.decide(distribution)
+        measured[target] = metrics.set_measures(truth, decided, zero_division=entry.zero_division)
+        errors[target] = standard_errors(truth, decided, entry.zero_division)
+    return {
+        "setting": setting,
+        "seconds": seconds,
+        "log_prob": float(distribution.log_prob(truth).mean()),
+        "measured": measured,
+        "errors": errors,
     }
-    log_prob = float(distribution.log_prob(truth).mean())
-    return {"setting": setting, "seconds": seconds, "log_prob": log_prob, "measured": measured}
+
+
+def _decision(entry: Entry, target: str) -> Decision:
+    decision = decision_for(target)
+    if hasattr(decision, "zero_division"):
+        decision.zero_division = entry.zero_division
+    return decision
+
+
+def standard_errors(truth: Any, decided: Any, zero_division: float) -> dict[str, float]:
+    """How far chance in the test rows may move the measures that are means over them."""
+    rows = overlap(truth, decided).by_instance()
+    values = {
+        "set_accuracy": rows.errors == 0,
+        "hamming_loss": rows.errors / truth.shape[1],
+        "instance_f1": rows.f1(zero_division),
+        "instance_jaccard": rows.jaccard(zero_division),
+    }
+    n = truth.shape[0]
+    return {name: float(np.std(value) / np.sqrt(n)) for name, value in values.items()}
+
+
+def prepared(entry: Entry, dataset: Dataset) -> Dataset:
+    """The data set with the features that the entry asks for, learnt on training rows."""
+    how = entry.features.get(dataset.name)
+    if how is None:
+        return dataset
+    if how != "tfidf":
+        raise DataError(f"features can be made by tfidf, not by {how!r}")
+    learnt = TfidfTransformer(sublinear_tf=True).fit(dataset.X_train)
+    parts = {
+        name: canonical_csr(learnt.transform(getattr(dataset, name)))
+        for name in ("X_train", "X_test")
+    }
+    return replace(dataset, **parts)
 
 
 def _summaries(
@@ -103,7 +149,16 @@ def _summaries(
                 "log_prob": float(np.mean([run["log_prob"] for run in runs])),
                 "mean": {measure: float(np.mean(v)) for measure, v in values.items()},
                 "deviation": {measure: float(np.std(v)) for measure, v in values.items()},
+                "error": {
+                    measure: float(np.mean([run["errors"][decision][measure] for run in runs]))
+                    for measure in runs[0]["errors"][decision]
+                },
                 "published": published,
+                "reference": {
+                    measure: value
+                    for (data, measure), value in entry.reference.items()
+                    if data == dataset and measure in (OWN_MEASURE[decision][0], "log_prob")
+                },
             }
         )
     return rows

@@ -20,7 +20,7 @@ from setwise.learners.elastic import ElasticNetBank, elastic_path, largest_penal
 from setwise.learners.elastic_softmax import ElasticNetSoftmax
 from setwise.learners.isotonic import Isotonic, IsotonicBank
 from setwise.learners.logistic import LogisticBank
-from setwise.learners.make import Bank, make_bank
+from setwise.learners.make import Bank, make_bank, make_gate
 from setwise.learners.platt import Platt, PlattBank
 from setwise.learners.softmax import SoftmaxRegression
 from setwise.storage import Foreign, store_foreign
@@ -46,4 +46,5 @@ __all__ = [
     "elastic_path",
     "largest_penalty",
     "make_bank",
+    "make_gate",
 ]

@@ -137,10 +137,10 @@ class AdaptedBank:
         check_estimator_and_threshold(self.estimator, self.threshold)
         thread_count(self.n_jobs)  # refuses 0
         X = check_rows(X)
-        T = check_targets(T, X.shape[0])
+        warm = self.estimators_ if self.warm_start and hasattr(self, "estimators_") else None
+        T = check_targets(T, X.shape[0], None if warm is None else len(warm))
         weight = check_weights(sample_weight, X.shape[0], T.shape[1])
-        old = self.estimators_ if self.warm_start and hasattr(self, "estimators_") else []
-        old = old if len(old) == T.shape[1] else [None] * T.shape[1]
+        old = [None] * T.shape[1] if warm is None else warm
 
         def problem(number: int) -> tuple[Any, ...]:
             estimator = clone(self.estimator) if old[number] is None else old[number]
@@ -190,6 +190,8 @@ class AdaptedGate:
     [[0.51, 0.49]]
     """
 
+    mass_: np.ndarray
+
     def __init__(
         self, estimator: Any, *, threshold: float = 1e-3, warm_start: bool = False
     ) -> None:
@@ -201,7 +203,8 @@ class AdaptedGate:
         """Learn from X (n, d), distributions T (n, K) and weights (n,)."""
         check_estimator_and_threshold(self.estimator, self.threshold)
         X = check_rows(X)
-        T = check_distributions(T, X.shape[0])
+        warm = self.warm_start and hasattr(self, "mass_")
+        T = check_distributions(T, X.shape[0], len(self.mass_) if warm else None)
         weight = check_weights(sample_weight, X.shape[0], 1)[:, 0]
         rows, classes, shares = hard_rows(T, self.threshold)
         mass = np.bincount(classes, shares * weight[rows], minlength=T.shape[1])

@@ -96,6 +96,13 @@ def check_weights(sample_weight: Any, n_rows: int, n_targets: int) -> np.ndarray
     return weight
 
 
+def trusted_weights(sample_weight: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """What ``check_weights`` would return, of weights that are known to pass."""
+    if sample_weight is None:
+        return np.ones((n_rows, 1))
+    return sample_weight[:, None] if sample_weight.ndim == 1 else sample_weight
+
+
 def check_scores(scores: Any, n_columns: int | None = None) -> np.ndarray:
     """Scores (n, L) as a finite float array."""
     array: np.ndarray = np.asarray(scores, dtype=np.float64)

@@ -54,19 +54,26 @@ def without_idle_rows(X: Any, T: Any, weight: np.ndarray) -> tuple[Any, Any, np.
     return (X, T, weight) if busy.all() else (X[busy], T[busy], weight[busy])
 
 
-def in_precision(X: Any, dtype: Any) -> Any:
-    """X in the precision to work in; None: its own, without a copy."""
+def in_precision(X: Any, dtype: Any, *, check_size: bool = True) -> Any:
+    """X in the precision to work in; None: its own, without a copy.
+
+    Looking for entries whose squares would overflow costs a pass over X.
+    """
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise DataError(f"dtype must be float32, float64 or None, not {dtype!r}; pass one of these")
     dtype = np.dtype(dtype or X.dtype)
-    entries = X.data if sparse.issparse(X) else X
+    if check_size:
+        _check_size(X.data if sparse.issparse(X) else X, dtype)
+    return X.astype(dtype, copy=False)
+
+
+def _check_size(entries: np.ndarray, dtype: np.dtype) -> None:
     largest = max(float(entries.max(initial=0)), -float(entries.min(initial=0)))
     if largest > float(np.finfo(dtype).max) ** 0.4:
         raise DataError(
             f"X holds {largest:.1g}, and sums of its squares would overflow {dtype}; "
             "scale the features to similar size"
         )
-    return X.astype(dtype, copy=False)
 
 
 def check_strength(C: Any, n_targets: int) -> np.ndarray:

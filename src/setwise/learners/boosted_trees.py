@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
@@ -27,6 +28,15 @@ Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
 # ways and so chooses, and rounds, differently from run to run.
 MOST_FEATURES_BY_ROWS = 500
 
+# Histograms of small integers fit the cache. The levels are as many as a byte holds, with room for
+# rounding; leaves get their values from the exact gradients.
+QUANTIZED = {
+    "use_quantized_grad": True,
+    "num_grad_quant_bins": 120,
+    "stochastic_rounding": False,
+    "quant_train_renew_leaf": True,
+}
+
 
 @dataclass(frozen=True)
 class TreeSettings:
@@ -38,6 +48,7 @@ class TreeSettings:
     monotone: Sequence[int] | None = None
     seed: int = 0
     n_jobs: int | None = None
+    quantized: bool = False
 
 
 class BinnedRows:
@@ -82,7 +93,7 @@ class BinnedRows:
         """The rows as LightGBM has them."""
         return self._dataset
 
-    @property
+    @cached_property
     def can_be_split(self) -> bool:
         """Whether some feature has two bins; LightGBM fails where none has."""
         return any(self._dataset.feature_num_bin(j) > 1 for j in range(self.X.shape[1]))
@@ -92,6 +103,18 @@ class BinnedRows:
         rows = np.asarray(rows)
         part = self._dataset.subset(rows, params=self.parameters)
         return BinnedRows(self.X[rows], self.max_bins, part)
+
+
+@dataclass(frozen=True)
+class Addition:
+    """Trees just grown: per group as LightGBM writes them, and how many per target.
+
+    ``sizes`` counts them after each round, for each group; a group that has nothing to split
+    grows none in a round.
+    """
+
+    texts: list[str]
+    sizes: list[list[int]]
 
 
 class GrowingTrees:
@@ -116,41 +139,85 @@ class GrowingTrees:
             for group in self._groups
         ]
         self._n_threads = parameters["num_threads"]
+        self._starts = [0] * len(self._groups)  # trees per target before the last ``add``
 
-    def add(self, gradients: Gradients, n_rounds: int) -> None:
-        """Grow ``n_rounds`` trees for each target; none where nothing can be split any more."""
+    def add(self, gradients: Gradients, n_rounds: int, coupled: bool) -> Addition:
+        """Grow ``n_rounds`` trees for each target; none where nothing can be split any more.
+
+        ``coupled`` says that the gradients of a target depend on the scores of all.
+        """
         meeting = Barrier(len(self._groups))
         failures: list[BaseException] = []
 
-        def grow(number: int) -> None:
+        def grow(number: int) -> tuple[str, list[int]]:
             booster, group = self._boosters[number], self._groups[number]
             # Both are LightGBM's own state, of this thread and of the process.
             booster.reset_parameter({"verbosity": -1, "num_threads": self._n_threads})
 
             def derivatives(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
                 own = self._offset[:, group]
-                self._scores[:, group] = own + scores.reshape(own.shape, order="F")
-                meeting.wait()  # until all scores are those of this round
+                np.add(own, scores.reshape(own.shape, order="F"), out=self._scores[:, group])
+                if coupled:
+                    meeting.wait()  # until all scores are those of this round
                 first, second = gradients(self._scores, group)
-                meeting.wait()  # until nobody reads them any more
+                if coupled:
+                    meeting.wait()  # until nobody reads them any more
                 return flat(first), flat(second)
 
+            start = self._starts[number] = booster.current_iteration()
+            sizes = []
             try:
                 for _ in range(n_rounds):
                     booster.update(fobj=derivatives)
+                    sizes.append(booster.current_iteration() - start)
             except BaseException as error:
                 failures.append(error)
                 meeting.abort()
                 raise
+            return str(booster.model_to_string(sizes[-1], start)), sizes
 
         try:
-            in_threads(grow, len(self._groups), len(self._groups))
+            grown = in_threads(grow, len(self._groups), len(self._groups))
         except BrokenBarrierError:  # a group that waited for the one that failed
             raise failures[0] from None
+        texts, sizes = zip(*grown, strict=True)
+        return Addition(list(texts), [list(round_) for round_ in zip(*sizes, strict=True)])
 
-    def texts(self) -> list[str]:
-        """The trees of each group, as LightGBM writes them."""
-        return [str(booster.model_to_string()) for booster in self._boosters]
+    def scores(self) -> np.ndarray:
+        """What offset and trees say about the rows now, (n, L)."""
+        scores = self._offset.copy(order="F")
+        for booster, group in zip(self._boosters, self._groups, strict=True):
+            scores[:, group] += training_scores(booster).reshape(scores[:, group].shape, order="F")
+        return scores
+
+    def newest_scores(self, X: Any) -> np.ndarray:
+        """What the trees of the last ``add`` say about other rows, (m, L)."""
+        rows = for_lightgbm(X)
+
+        def say(number: int) -> np.ndarray:
+            booster, start = self._boosters[number], self._starts[number]
+            group = self._groups[number]
+            if booster.current_iteration() == start:
+                return np.zeros((X.shape[0], group.stop - group.start))
+            said: np.ndarray = booster.predict(
+                rows, start, raw_score=True, num_threads=1, verbosity=-1
+            )
+            return said
+
+        return np.column_stack(in_threads(say, len(self._groups), len(self._groups)))
+
+
+def training_scores(booster: Any) -> np.ndarray:
+    """What a booster holds for its own rows: LightGBM shows it to measures only."""
+    seen = []
+
+    def measure(scores: np.ndarray, _: Any) -> tuple[str, float, bool]:
+        seen.append(scores)
+        return "", 0.0, True
+
+    booster.eval_train(measure)
+    scores: np.ndarray = seen[0]
+    return scores
 
 
 def groups(n_targets: int, n_groups: int) -> list[slice]:
@@ -165,7 +232,7 @@ def groups(n_targets: int, n_groups: int) -> list[slice]:
 
 def lightgbm_parameters(settings: TreeSettings) -> dict[str, Any]:
     """The settings in LightGBM's words."""
-    parameters = {
+    parameters: dict[str, Any] = {
         "objective": "none",
         "num_leaves": settings.n_leaves,
         "learning_rate": settings.shrinkage,
@@ -173,8 +240,11 @@ def lightgbm_parameters(settings: TreeSettings) -> dict[str, Any]:
         "seed": settings.seed,
         "deterministic": True,
     }
+    if settings.quantized:
+        parameters |= QUANTIZED
     if settings.monotone is not None:
         parameters["monotone_constraints"] = [int(sign) for sign in settings.monotone]
+        parameters["quant_train_renew_leaf"] = False  # new values would ignore the constraint
     return parameters
 
 

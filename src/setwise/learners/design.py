@@ -22,7 +22,7 @@ class DenseRows:
 
     def __init__(self, X: np.ndarray, *, bias: bool) -> None:
         self.X, self.ones = X, float(bias)
-        self.shape, self.dtype = X.shape, X.dtype
+        self.shape, self.dtype, self.size = X.shape, X.dtype, X.size
 
     def stripes(self, L: int) -> int:
         """In how many pieces to cut the rows, by the size of the work alone."""
@@ -67,7 +67,7 @@ class SparseRows:
 
     def __init__(self, X: sparse.csr_array, *, bias: bool) -> None:
         self.X, self.ones = X, float(bias)
-        self.shape, self.dtype = X.shape, X.dtype
+        self.shape, self.dtype, self.size = X.shape, X.dtype, X.nnz
 
     def stripes(self, L: int) -> int:
         """As for dense rows; each piece has a gradient of its own, which must be worth it."""
@@ -92,8 +92,19 @@ class SparseRows:
         if self.ones:
             G[-1] += R.sum(axis=0)
 
+    def gram(self, weight: np.ndarray) -> np.ndarray:
+        """(X, 1)' diag(weight) (X, 1), (d + 1, d + 1) in double precision; for few features."""
+        d = self.shape[1]
+        gram = np.zeros((d + 1, d + 1))
+        X = self.X.astype(np.float64)
+        scaled = sparse.diags_array(weight.astype(np.float64)) @ X
+        gram[:-1, :-1] = (X.T @ scaled).toarray()
+        gram[:-1, -1] = gram[-1, :-1] = self.ones * scaled.sum(axis=0)
+        gram[-1, -1] = self.ones * weight.sum()
+        return gram
+
     def square_sums(self, weight: np.ndarray) -> np.ndarray:
-        """The diagonal of (X, 1)' diag(weight) (X, 1), (d + 1,)."""
+        """The diagonal of ``gram``, (d + 1,)."""
         X = self.X
         squares = X.data.astype(np.float64) ** 2 * np.repeat(weight, np.diff(X.indptr))
         sums = np.bincount(X.indices, squares, minlength=X.shape[1])

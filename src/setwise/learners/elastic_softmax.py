@@ -86,24 +86,37 @@ class ElasticNetSoftmax:
         X = check_rows(X, self.weights_.shape[0] if warm else None)
         T = check_distributions(T, X.shape[0], len(self.biases_) if warm else None)
         weight = check_weights(sample_weight, X.shape[0], 1)[:, 0]
-        total, mass = weight.sum(), (weight[:, None] * T).sum(axis=0)  # (K,)
-        settings = Settings(
-            self.penalty or 1 / (self.C * total), self.l1_ratio, self.tol, self.max_iter
-        )
+        violation = self.take_steps(X, T, weight)
+        if self.n_iter_ >= self.max_iter and violation > self.tol:
+            warn_not_converged(
+                np.array([violation]), self._solver(weight), "the elastic-net softmax"
+            )
+        return self
+
+    def take_steps(self, X: Any, T: np.ndarray, weight: np.ndarray) -> float:
+        """``fit`` on checked input, without a warning: the worst violation that is left."""
+        warm = self.warm_start and hasattr(self, "weights_")
+        mass = (weight[:, None] * T).sum(axis=0)  # (K,)
         starts = as_solutions(self.weights_, self.biases_) if warm else start_at_shares(mass)
         self.floor_ = share_of_absent(mass)
         present = np.flatnonzero(mass > 0)
         solutions = [Solution(np.empty(0, np.int64), np.empty(0), 0.0)] * len(mass)
         found, self.n_iter_, violation = rounds(
-            by_columns(X), T[:, present], weight / total, settings, [starts[k] for k in present]
+            by_columns(X),
+            T[:, present],
+            weight / weight.sum(),
+            self._solver(weight),
+            [starts[k] for k in present],
         )
         for k, solution in zip(present, found, strict=True):
             solutions[k] = solution
         self.weights_ = as_matrix(solutions, X.shape[1])
         self.biases_ = centred(np.array([s.bias for s in solutions]), present)
-        if self.n_iter_ >= self.max_iter and violation > self.tol:
-            warn_not_converged(np.array([violation]), settings, "the elastic-net softmax")
-        return self
+        return violation
+
+    def _solver(self, weight: np.ndarray) -> Settings:
+        penalty = self.penalty or 1 / (self.C * weight.sum())
+        return Settings(penalty, self.l1_ratio, self.tol, self.max_iter)
 
     def log_proba(self, X: Any) -> np.ndarray:
         """Log-probability of each class, (n, K)."""

@@ -7,11 +7,13 @@ column stays where it is. So no objective ever rises.
 
 A column has converged when -g'd / 2, for gradient g and direction d, and its last gain are below
 ``tol`` times its objective: half the Newton decrement, with the Hessian that L-BFGS has learnt,
-estimates how far the objective is above its minimum. Converged columns leave the block.
+estimates how far the objective is above its minimum. A caller who can tell may refute that: such a
+column goes on to a stricter ``tol``, as long as rounding allows. Converged columns leave the block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -20,6 +22,7 @@ import numpy as np
 MEMORY = 8
 SUFFICIENT = 1e-4  # share of the slope's promise that a step must keep
 MAX_SHORTENINGS = 20
+STRICTER = 0.1  # what a column that was refuted has to reach next, in units of its last ``tol``
 STUCK = 100  # units in the last place: an excess that rounding may hide from the line search
 REPACK = 0.75  # the block is copied without the converged columns when no more than this remain
 
@@ -109,27 +112,51 @@ class History:
         return d
 
 
+Proof = Callable[[np.ndarray, Point], np.ndarray]
+
+
+def _taken_at_its_word(columns: np.ndarray, point: Point) -> np.ndarray:
+    """Every estimate is believed."""
+    return np.ones(len(columns), dtype=bool)
+
+
 def minimise(
-    problem: Problem, V: np.ndarray, *, max_iter: int, tol: float, scale: Any = 1.0
+    problem: Problem,
+    V: np.ndarray,
+    *,
+    max_iter: int,
+    tol: float,
+    scale: Any = 1.0,
+    proven: Proof = _taken_at_its_word,
 ) -> Minimum:
     """The minima of all columns from V (D, L) on, after at most ``max_iter`` steps.
 
     ``scale``, a number or (L,), is the length of the first step in units of the gradient.
+    ``proven`` gets the numbers of columns that seem to have converged and where they are, and says
+    which have (bool).
     """
     eps = float(np.finfo(V.dtype).eps)
     point, history = Point(V, *problem.evaluate(V)), History(scale=scale)
     result, converged = point.taken(slice(None)), np.zeros(V.shape[1], dtype=bool)
     place = np.arange(V.shape[1])  # where the columns of the block stand in the result
     working = np.ones(V.shape[1], dtype=bool)  # the columns of the block that still move
-    gain = np.zeros(V.shape[1])
+    gain, goal = np.zeros(V.shape[1]), np.full(V.shape[1], float(tol))
     n_iter = 0
+
+    def judge(close: np.ndarray, at: Point) -> None:
+        """Mark those of the close columns that have converged, and ask more of the others."""
+        columns = np.flatnonzero(close)
+        if len(columns):
+            converged[place[columns]] = proven(place[columns], at.taken(columns))
+            goal[columns] *= STRICTER
+
     while True:
         d, slope = _descent(history, point.G)
         size = np.maximum(np.abs(point.values), np.finfo(float).tiny)
         excess = -slope / 2 / size
-        close = (excess <= tol) & (gain <= tol * size)
-        converged[place] |= working & (close | (excess <= eps))
-        working &= ~converged[place]
+        close = (excess <= goal) & (gain <= goal * size)
+        judge(working & (close | (excess <= eps)), point)
+        working &= ~converged[place] & (excess > eps)
         if n_iter == max_iter or not working.any():
             break
         if working.mean() <= REPACK:
@@ -138,8 +165,9 @@ def minimise(
             problem = problem.taken(kept)
             point, history = point.taken(kept), history.taken(kept)
             d, slope, excess, place = d[:, kept], slope[kept], excess[kept], place[kept]
+            goal = goal[kept]
         after, moved = _stepped(problem, point, d * working, slope)
-        converged[place] |= working & ~moved & (excess <= STUCK * eps)
+        judge(working & ~moved & (excess <= STUCK * eps), after)
         working &= moved
         history.remember(point, after)
         gain = point.values - after.values

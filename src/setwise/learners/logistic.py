@@ -24,6 +24,7 @@ from setwise.learners.bank_inputs import (
     check_weights,
     is_constant,
     smoothed_log_odds,
+    trusted_weights,
 )
 from setwise.learners.bank_problem import (
     BankProblem,
@@ -53,10 +54,10 @@ class LogisticBank:
         L-BFGS steps, or sweeps of the dual solver; reached short of ``tol``, a ``NotConverged``
         warning follows.
     tol : float
-        How far an objective may be above its minimum, relative to it: certified by the duality gap
-        in the dual solver, estimated in L-BFGS, and no less than rounding allows: in float32 about
-        1e-5 in the dual solver (more where C is large), 1e-7 in L-BFGS. 0 asks for
-        ``max_iter`` steps without a warning.
+        How far an objective may be above its minimum, relative to it, certified by the duality gap
+        and no less than rounding allows: in float32 about 1e-5 in the dual solver (more where C is
+        large), 1e-6 in L-BFGS, which takes to float64 the targets that float32 cannot bring so far
+        (at the price of a copy of X). 0 asks for ``max_iter`` steps without a warning.
     solver : {"auto", "lbfgs", "dual"}
         "auto" takes "lbfgs" for dense X and "dual" for sparse, where it leaves to "lbfgs" what has
         not converged after 40 sweeps.
@@ -75,7 +76,8 @@ class LogisticBank:
     Attributes
     ----------
     weights_ : array (d, L); biases_ : array (L,); objective_ : array (L,), at the end;
-    converged_ : bool array (L,); n_iter_ : int, of the slowest target.
+    converged_ : bool array (L,), whether the gap is certified to be within ``tol``; n_iter_ : int,
+    of the slowest target.
 
     Notes
     -----
@@ -118,21 +120,28 @@ class LogisticBank:
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, T: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, T: Any, sample_weight: Any = None, *, check_input: bool = True) -> Self:
         """Learn from X (n, d), dense or CSR, and targets T (n, L) in [0, 1].
 
         Weights are (n,) or, for each target its own, (n, L). Rows that weigh nothing are left out.
+        ``check_input=False`` is for callers that fit again and again on rows they have checked: X
+        is then a C-contiguous float array or what ``bank_inputs.check_rows`` returned, T a float
+        array (n, L) and weights None or a float array, all of values that would pass.
         """
         check_count("max_iter", self.max_iter, at_least=1)
         warm = self.warm_start and hasattr(self, "weights_")
-        X = check_rows(X, self.weights_.shape[0] if warm else None)
+        if check_input:
+            X = check_rows(X, self.weights_.shape[0] if warm else None)
+            T = check_targets(T, X.shape[0], len(self.biases_) if warm else None)
+            weight = check_weights(sample_weight, X.shape[0], T.shape[1])
+        else:
+            weight = trusted_weights(sample_weight, X.shape[0])
         check_solver(self.solver, X)
-        T = check_targets(T, X.shape[0], len(self.biases_) if warm else None)
-        weight = check_weights(sample_weight, X.shape[0], T.shape[1])
         X, T, weight = without_idle_rows(X, T, weight)
         bias = ("penalised" if self.penalise_bias else "free") if self.fit_bias else "none"
         C = check_strength(self.C, T.shape[1])
-        problem = BankProblem(in_precision(X, self.dtype), T, weight, C, bias)
+        X = in_precision(X, self.dtype, check_size=check_input)
+        problem = BankProblem(X, T, weight, C, bias)
         self._store(problem, self._solved(problem, self._start() if warm else None))
         warn_if_short(self.converged_, n_iter=self.n_iter_, tol=self.tol, what="targets")
         return self

@@ -62,8 +62,9 @@ class BankLoss:
 
     def taken(self, targets: np.ndarray) -> BankLoss:
         """The loss of some of the targets."""
-        T = padded(self.T[:, targets])
-        weight = self.weight if self.weight.shape[1] == 1 else padded(self.weight[:, targets])
+        T = padded(self.T.take(targets, axis=1))
+        own = self.weight.shape[1] > 1
+        weight = padded(self.weight.take(targets, axis=1)) if own else self.weight
         ridge = self.ridge[targets]
         return BankLoss(self.rows, T, weight, ridge, self.penalties, self.workers)
 

@@ -16,7 +16,12 @@ from typing import Any, Self
 import numpy as np
 
 from setwise.data.arguments import check_count
-from setwise.learners.bank_inputs import check_distributions, check_rows, check_weights
+from setwise.learners.bank_inputs import (
+    check_distributions,
+    check_rows,
+    check_weights,
+    trusted_weights,
+)
 from setwise.learners.bank_problem import check_strength, in_precision, without_idle_rows
 from setwise.learners.design import rows_of
 from setwise.learners.lbfgs import minimise
@@ -91,15 +96,23 @@ class SoftmaxRegression:
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, T: Any, sample_weight: Any = None) -> Self:
-        """Learn from X (n, d), dense or CSR, distributions T (n, K) and row weights (n,)."""
+    def fit(self, X: Any, T: Any, sample_weight: Any = None, *, check_input: bool = True) -> Self:
+        """Learn from X (n, d), dense or CSR, distributions T (n, K) and row weights (n,).
+
+        ``check_input=False`` is for callers that fit again and again on rows they have checked: X
+        is then a C-contiguous float array or what ``bank_inputs.check_rows`` returned, T a float
+        array (n, K) and weights None or a float array, all of values that would pass.
+        """
         check_count("max_iter", self.max_iter, at_least=1)
         warm = self.warm_start and hasattr(self, "weights_")
-        X = check_rows(X, self.weights_.shape[0] if warm else None)
-        T = check_distributions(T, X.shape[0], len(self.biases_) if warm else None)
-        weight = check_weights(sample_weight, X.shape[0], 1)
+        if check_input:
+            X = check_rows(X, self.weights_.shape[0] if warm else None)
+            T = check_distributions(T, X.shape[0], len(self.biases_) if warm else None)
+            weight = check_weights(sample_weight, X.shape[0], 1)
+        else:
+            weight = trusted_weights(sample_weight, X.shape[0])
         X, T, weight = without_idle_rows(X, T, weight)
-        X = in_precision(X, self.dtype)
+        X = in_precision(X, self.dtype, check_size=check_input)
         start = self._warm_start() if warm else self._cold_start(X, T, weight)
         with Workers(self.n_jobs) as workers:
             found = self._solved(X, T, weight, start, workers)

@@ -20,10 +20,11 @@ from scipy import linalg
 from setwise.learners.design import DenseRows, SparseRows
 from setwise.learners.losses import BankLoss, SoftmaxLoss
 
-# The product X'X costs as much as d / 2L evaluations of L targets. Beyond this many it is not
-# regained, and the diagonal has to do.
+# The product X'X costs as much as d / 2L evaluations of L targets, or, if X is sparse, as more.
+# Beyond this many it is not regained, and the diagonal has to do.
 WORTH_EVALUATIONS = 100
 LEAST_SPREAD = 1e-6
+LEAST_SHARE = 1e-25  # of the largest curvature, that the least is taken to have
 
 
 class Whitening(Protocol):
@@ -65,8 +66,10 @@ class Triangular:
 
 def _factor(bound: np.ndarray, jitter: float) -> np.ndarray:
     """Its Cholesky factor; a bound that rounding has made indefinite is raised until it has one."""
+    # Each feature by its own measure: a share of the largest would drown those of small scale. Some
+    # of the largest must do where the factor's inverse would overflow.
     diagonal = np.diag_indices_from(bound)
-    bound[diagonal] += jitter * bound[diagonal].max()
+    bound[diagonal] = (1 + jitter) * bound[diagonal] + LEAST_SHARE * bound[diagonal].max()
     try:
         factor: np.ndarray = linalg.cholesky(bound, lower=True)
     except linalg.LinAlgError:
@@ -112,9 +115,9 @@ class Curvature:
         *,
         n_targets: int,
     ) -> None:
-        self._ridge, self._dtype = ridge, rows.dtype
-        worth = rows.shape[1] <= 2 * WORTH_EVALUATIONS * n_targets
-        if worth and isinstance(rows, DenseRows):
+        self.weight, self._ridge, self._dtype = weight, ridge, rows.dtype
+        n, d = rows.shape
+        if n * d**2 <= 2 * WORTH_EVALUATIONS * n_targets * rows.size:
             self._squares = rows.gram(weight)
         else:
             self._squares = rows.square_sums(weight)

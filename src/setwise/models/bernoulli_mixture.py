@@ -44,7 +44,8 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
     n_components : int
         K, the number of label clusters.
     n_starts : int
-        Random starts, of which the best is kept.
+        Random starts. All climb until a step gains less than 1e-3 a row; the better third climbs
+        on, and the best of these is kept.
     max_iter, tol : int, float
         EM steps a start at most; it ends when a step gains less than ``tol`` a row.
     smoothing : float
@@ -102,13 +103,17 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         counts = np.bincount(distinct.inverse, weight, minlength=len(distinct))
         random = as_generator(self.random_state)
         K, L = self.n_components, encoded.shape[1]
-        # All starts climb the steep part; only the best of them goes on to the top.
+        # All starts climb the steep part; the better ones go on to the top.
         starts = [
             self._climb(distinct.sets, counts, random.uniform(*START_RANGE, (K, L)), STEEP)
             for _ in range(self.n_starts)
         ]
-        best = max(starts, key=lambda mixture: mixture.history[-1])
-        best = self._climb(distinct.sets, counts, best.means, self.tol, best)
+        starts.sort(key=lambda mixture: -mixture.history[-1])
+        tops = [
+            self._climb(distinct.sets, counts, start.means, self.tol, start)
+            for start in starts[: -(-self.n_starts // 3)]
+        ]
+        best = max(tops, key=lambda mixture: mixture.history[-1])
         order = np.argsort(-best.log_weights, kind="stable")
         self.weights_ = np.exp(best.log_weights[order])
         self.means_ = best.means[order]

@@ -43,11 +43,12 @@ def make_bank(
     learner: Any, *, C: float, max_iter: int, random_state: int | None, n_jobs: int | None
 ) -> Bank:
     """A new bank: by name, a copy of a learner object, or around a scikit-learn classifier."""
-    if learner == "logistic":
+    name = learner if isinstance(learner, str) else None  # arrays compare entry by entry
+    if name == "logistic":
         return LogisticBank(C=C, max_iter=max_iter, random_state=random_state, n_jobs=n_jobs)
-    if learner == "elastic":
+    if name == "elastic":
         return ElasticNetBank(C=C, max_iter=max_iter, n_jobs=n_jobs)
-    if learner == "boosting":
+    if name == "boosting":
         return BoostedBank(n_trees=max_iter, random_state=random_state, n_jobs=n_jobs)
     _check_object(learner, "logits")
     if hasattr(learner, "logits"):
@@ -60,11 +61,12 @@ def make_gate(
     learner: Any, *, C: float, max_iter: int, random_state: int | None, n_jobs: int | None
 ) -> Gate:
     """A new softmax: by name, a copy of a learner object, or around a scikit-learn classifier."""
-    if learner == "logistic":
+    name = learner if isinstance(learner, str) else None  # arrays compare entry by entry
+    if name == "logistic":
         return SoftmaxRegression(C=C, max_iter=max_iter, n_jobs=n_jobs)
-    if learner == "elastic":
+    if name == "elastic":
         return ElasticNetSoftmax(C=C, max_iter=max_iter, n_jobs=n_jobs)
-    if learner == "boosting":
+    if name == "boosting":
         return BoostedSoftmax(n_trees=max_iter, random_state=random_state, n_jobs=n_jobs)
     _check_object(learner, "log_proba")
     if hasattr(learner, "log_proba"):

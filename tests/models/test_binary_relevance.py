@@ -227,9 +227,9 @@ def test_a_rule_is_tuned_as_it_is_used(data, allow_empty):
     seen = []
 
     class Spy(MicroF1Threshold):
-        def tune(self, distribution, Y):
+        def tune(self, distribution, Y, sample_weight=None):
             seen.append(distribution.allow_empty)
-            return super().tune(distribution, Y)
+            return super().tune(distribution, Y, sample_weight)
 
     X, Y = data
     model = BinaryRelevance(target=Spy(), allow_empty=allow_empty).fit(X, Y)

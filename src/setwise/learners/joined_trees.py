@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 _TREE = re.compile(r"^Tree=\d+$", flags=re.MULTILINE)
 _END = "end of trees"
@@ -64,7 +65,7 @@ def retargeted(text: str, sources: Sequence[int]) -> str:
     """
     n_before, end = _n_targets(text), text.rindex(_END)
     starts = [match.start() for match in _TREE.finditer(text)] + [end]
-    trees = [text[start:stop] for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+    trees = [text[start:stop] for start, stop in pairwise(starts)]
     chosen = [
         _NOTHING if source < 0 else trees[first + source]
         for first in range(0, len(trees), n_before)

@@ -65,7 +65,7 @@ def make_gate(
     if name == "logistic":
         return SoftmaxRegression(C=C, max_iter=max_iter, n_jobs=n_jobs)
     if name == "elastic":
-        return ElasticNetSoftmax(C=C, max_iter=max_iter, n_jobs=n_jobs)
+        return ElasticNetSoftmax(C=C, max_iter=max_iter)
     if name == "boosting":
         return BoostedSoftmax(n_trees=max_iter, random_state=random_state, n_jobs=n_jobs)
     _check_object(learner, "log_proba")

@@ -7,7 +7,9 @@ from setwise.models.cbm import CBM
 from setwise.models.powerset import PowerSet
 from setwise.storage import load
 
-MODELS: dict[str, type[SetClassifier]] = {model.__name__: model for model in (BinaryRelevance, CBM, PowerSet)}
+MODELS: dict[str, type[SetClassifier]] = {
+    model.__name__: model for model in (BinaryRelevance, CBM, PowerSet)
+}
 
 
 def list_models() -> list[str]:

@@ -72,7 +72,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups = _groups(groups, X.shape[0])
         empty_rows = bool((np.diff(Y.indptr) == 0).any())
         allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
-        decision = clone_decision(self.target)
+        decision = self._decision()
         # A rule must be tuned on rows that its model has not seen.
         if decision.needs_tuning:
             tune_decisions(self, [decision], X, Y, weights, groups, allow_empty=allow_empty)
@@ -130,6 +130,10 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _iterations(self) -> int:
         return 1
+
+    def _decision(self) -> Decision:
+        """The rule that ``target`` asks for, not tuned."""
+        return clone_decision(self.target)
 
     @property
     def _space(self) -> LabelSpace:

@@ -104,8 +104,9 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         random = as_generator(self.random_state)
         K, L = self.n_components, encoded.shape[1]
         # All starts climb the steep part; the better ones go on to the top.
+        rank = _ranks(distinct.sets, counts)
         starts = [
-            self._climb(distinct.sets, counts, random.uniform(*START_RANGE, (K, L)), STEEP)
+            self._climb(distinct.sets, counts, random.uniform(*START_RANGE, (K, L))[:, rank], STEEP)
             for _ in range(self.n_starts)
         ]
         starts.sort(key=lambda mixture: -mixture.history[-1])
@@ -208,6 +209,21 @@ def _log_joint(sets: sparse.csr_array, log_weights: np.ndarray, means: np.ndarra
     log_joint: np.ndarray = sets @ log_odds.T
     log_joint += log_weights + absent.sum(axis=1)
     return log_joint
+
+
+def _ranks(sets: sparse.csr_array, counts: np.ndarray) -> np.ndarray:
+    """The places of the labels in an order that does not depend on how labels or rows are ordered.
+
+    Random numbers are dealt out in it, so that a permutation of the labels permutes the result. It
+    goes by frequency, then by the frequencies of the labels that come along.
+    """
+    S = sets.astype(np.float64)
+    frequency = S.T @ counts
+    company = S.T @ (counts * (S @ np.sqrt(frequency)))
+    order = np.lexsort((company.round(6), frequency.round(6)))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank
 
 
 def _row_weights(sample_weight: Any, n: int) -> np.ndarray:

@@ -6,6 +6,7 @@ A rule that is tuned on rows its model has learnt from takes the model for bette
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import fspath
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ def tune_decisions(
     )
     # A target that needs no tuning, or this would never end.
     inner = clone(model).set_params(target="hamming", allow_empty=allow_empty)
+    if getattr(model, "checkpoint", None) is not None:  # which is for the fit of all rows
+        inner.set_params(checkpoint=f"{fspath(model.checkpoint)}.tuning")
     inner.fit(X[train], Y[train], _part(sample_weight, train), _part(groups, train))
     distribution = inner.predict_dist(X[held_out])
     # Handed over only where there are weights: a rule of one's own need not know of them.

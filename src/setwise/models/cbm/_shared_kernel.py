@@ -11,6 +11,7 @@ from setwise.compiling import lane_function, lane_kernel
 from setwise.learners._lanes_kernel import exp, log1p, unit
 from setwise.learners._residual_kernel import RUN, _flush, _sigmoid_and_loss
 
+HOPELESS = -1e300  # stands for -inf, which lane kernels must not meet
 CHUNK = 64  # labels after which a component may turn out to be hopeless
 
 
@@ -60,7 +61,7 @@ def _softplus(z):
 
 @lane_function
 def _log_joint(z, b, labels, log_pi, enough, lanes):
-    """Log of weight times likelihood, or -inf where it is certain not to exceed ``enough``.
+    """Log of weight times likelihood, or HOPELESS where it is certain not to exceed ``enough``.
 
     Labels that are there come first: they are few, and rule out most components.
     """
@@ -70,7 +71,7 @@ def _log_joint(z, b, labels, log_pi, enough, lanes):
         present += value
         sure += value - _softplus(value)
     if sure <= enough:
-        return -np.inf
+        return HOPELESS
     for start in range(0, len(z), CHUNK):
         stop = min(start + CHUNK, len(z))
         for label in range(start, stop):
@@ -80,7 +81,7 @@ def _log_joint(z, b, labels, log_pi, enough, lanes):
             total += lanes[lane]
         present -= total
         if present <= enough:
-            return -np.inf
+            return HOPELESS
     return present
 
 
@@ -88,8 +89,8 @@ def _log_joint(z, b, labels, log_pi, enough, lanes):
 def add_log_likelihood(Z, first, pairs, component, B, indptr, indices, log_least, log_joint):
     """log_joint (m, K) += what each component says of the rows' labels.
 
-    Those that come to less than ``log_least`` below the best so far get -inf. The components that
-    rows took part in before come first, as the best is likely to be one of them.
+    Those that come to less than ``log_least`` below the best so far get HOPELESS. The components
+    that rows took part in before come first, as the best is likely to be one of them.
     """
     m, K = log_joint.shape
     lanes = np.zeros(CHUNK, Z.dtype)
@@ -97,11 +98,11 @@ def add_log_likelihood(Z, first, pairs, component, B, indptr, indices, log_least
     for i in range(m):
         row = first + i
         labels = indices[indptr[row] : indptr[row + 1]]
-        reached = -np.inf
+        reached = HOPELESS
         for pair in range(pairs[row], pairs[row + 1]):
             k = component[pair]
             known[k] = True
-            log_joint[i, k] = _log_joint(Z[i], B[k], labels, log_joint[i, k], -np.inf, lanes)
+            log_joint[i, k] = _log_joint(Z[i], B[k], labels, log_joint[i, k], HOPELESS, lanes)
             reached = max(reached, log_joint[i, k])
         for k in range(K):
             if not known[k]:

@@ -1,23 +1,21 @@
 # mypy: ignore-errors
 """Scores of some pairs of a row and a node, x_row' v_node + b_node."""
 
+import numpy as np
+
 from setwise.compiling import lane_kernel
 
 
 @lane_kernel
 def score_dense_pairs(X, rows, nodes, V, biases, scores):
-    """scores (m,), from an array X (n, d) and weights V (nodes, d)."""
+    """Fill scores (m,), from an array X (n, d) and weights V (nodes, d), both C-contiguous."""
     for i in range(len(rows)):
-        x, v = X[rows[i]], V[nodes[i]]
-        total = biases[nodes[i]]
-        for j in range(len(x)):
-            total += x[j] * v[j]
-        scores[i] = total
+        scores[i] = np.dot(X[rows[i]], V[nodes[i]]) + biases[nodes[i]]
 
 
 @lane_kernel
 def score_sparse_pairs(indptr, indices, data, rows, nodes, V, biases, scores):
-    """scores (m,), from a CSR X (n, d) and weights V (nodes, d)."""
+    """Fill scores (m,), from a CSR X (n, d) and weights V (nodes, d)."""
     for i in range(len(rows)):
         v = V[nodes[i]]
         total = biases[nodes[i]]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import time
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,9 @@ import numpy as np
 from scipy import sparse
 
 from setwise import storage
-from setwise.data.formats.files import StrPath
+from setwise.data.formats.files import StrPath, bare_suffix
 from setwise.errors import FormatError, StorageError
-from setwise.models.cbm.em import EM, Round, State
+from setwise.models.cbm.em import Round, State
 from setwise.storage import storable
 
 EVERY = 5.0  # seconds
@@ -65,15 +66,22 @@ class SavedRounds:
 class Checkpoint:
     """One file for one run of EM."""
 
-    def __init__(self, path: Path, fingerprint: str, saved: SavedRounds | None) -> None:
+    def __init__(
+        self, path: Path, fingerprint: str, saved: SavedRounds | None, is_only_one: bool
+    ) -> None:
         self.path, self.saved = path, saved
-        self._fingerprint = fingerprint
+        self._fingerprint, self._is_only_one = fingerprint, is_only_one
         self._rounds = 0 if saved is None else len(saved.history_)
         self._next = time.monotonic() + EVERY
 
-    def write_if_due(self, em: EM, state: State, basis: np.ndarray | None) -> None:
+    def write_if_due(self, state: State, basis: np.ndarray | None) -> None:
         """Write the state, unless that was done not long ago."""
         if time.monotonic() >= self._next:
+            self.write(state, basis)
+
+    def end(self, state: State, basis: np.ndarray | None, *, was_interrupted: bool) -> None:
+        """Write the last state, if a later fit may ask for it: one of several, or interrupted."""
+        if was_interrupted or not self._is_only_one:
             self.write(state, basis)
 
     def write(self, state: State, basis: np.ndarray | None) -> None:
@@ -81,8 +89,16 @@ class Checkpoint:
         if len(state.history) == self._rounds:
             return
         start = time.monotonic()
-        storage.save(SavedRounds.of(state, basis, self._fingerprint), self.path)
-        self._rounds = len(state.history)
+        try:
+            storage.save(SavedRounds.of(state, basis, self._fingerprint), self.path)
+            self._rounds = len(state.history)
+        except OSError as error:  # a full disk, say: no reason to lose the fit itself
+            warnings.warn(
+                f"{self.path}: the checkpoint could not be written ({error}); the fit goes on, and "
+                "will try again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         end = time.monotonic()
         self._next = end + max(EVERY, SHARE * (end - start))
 
@@ -98,6 +114,10 @@ class Checkpoints:
         folder, name = self._path.parent, self._path.name
         if not folder.is_dir():
             raise FormatError(path, "there is no such folder to write to", remedy="create it first")
+        if bare_suffix(path) != self._path.suffix.lower():
+            raise FormatError(
+                path, "a checkpoint is packed already", remedy="choose a path with another suffix"
+            )
         there = [file for file in folder.iterdir() if file.name.startswith(name)]
         files = [file for file in there if _PARTS.fullmatch(file.name.removeprefix(name))]
         self._saved = {file: self._read(file) for file in files}
@@ -107,7 +127,8 @@ class Checkpoints:
         """The file of one run of EM: "" for the only one, "search", or the number of a member."""
         path = Path(f"{self._path}.{name}") if name else self._path
         self._used.add(path)
-        return Checkpoint(path, self._fingerprint, self._saved.pop(path, None))
+        saved = self._saved.pop(path, None)
+        return Checkpoint(path, self._fingerprint, saved, is_only_one=not name)
 
     def remove(self) -> None:
         """Delete them: the fit is finished."""
@@ -119,7 +140,9 @@ class Checkpoints:
             saved = storage.load(path)
         except (FormatError, StorageError) as error:
             problem = getattr(error, "problem", str(error))
-            raise FormatError(path, f"no checkpoint to go on from: {problem}", remedy=REMEDY) from error
+            raise FormatError(
+                path, f"no checkpoint to go on from: {problem}", remedy=REMEDY
+            ) from error
         if not isinstance(saved, SavedRounds):
             raise FormatError(
                 path, f"holds a {type(saved).__name__}, not a checkpoint of a fit",

@@ -7,7 +7,7 @@ which is the best one under a Beta prior.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from setwise.storage import storable
 class Labels(Protocol):
     """Classifiers of some labels, improved a little in each round of EM."""
 
+    in_basis: ClassVar[bool]  # whether it learns in the coordinates of a basis
     labels_: np.ndarray
 
     def improve(
@@ -87,7 +88,7 @@ class Component:
         """What the classifiers say of the rows' active labels, (m,)."""
         if not len(self.labels):
             return np.zeros(len(rows))
-        Z = self.classifiers_.logits(training.X, rows)
+        Z = self.classifiers_.logits(training.seen_by(self.classifiers_), rows)
         return training.log_likelihood(rows, self.labels, Z)
 
     def fill_logits(self, X: Any, Z: np.ndarray) -> None:

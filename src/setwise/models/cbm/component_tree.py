@@ -25,6 +25,7 @@ from scipy import linalg, sparse
 from setwise.models.cbm.rows import TrainingRows
 
 LEAST_SIDE = 0.25  # of a node's mass
+ROUNDING = 1e-10  # of the mean square
 LEAST_SHARE = 1e-6  # of all mass: a component without rows is nowhere else
 
 
@@ -32,7 +33,7 @@ def tree_of_components(training: TrainingRows, T: np.ndarray) -> np.ndarray:
     """The children (K - 1, 2), from responsibilities T (n, K)."""
     shares = sparse.csr_array((T * training.weight[:, None]).T)  # (K, n)
     mass = np.maximum(shares.sum(axis=1) / training.total, LEAST_SHARE)
-    gram = sum(_gram(shares, mass, table) for table in (training.X, training.Y))
+    gram = _gram(shares, mass, training.X) + _gram(shares, mass, training.Y)
     return grow(gram, mass / mass.sum())
 
 
@@ -41,9 +42,12 @@ def _gram(shares: sparse.csr_array, mass: np.ndarray, table: Any) -> np.ndarray:
     sums = shares @ table.astype(np.float64)  # (K, columns)
     products = sums @ sums.T
     gram = products.toarray() if sparse.issparse(products) else products
-    gram = _centred(gram / np.outer(mass, mass), mass / mass.sum())
+    gram /= np.outer(mass, mass)
+    size = float(mass @ np.diag(gram))
+    gram = _centred(gram, mass / mass.sum())
     spread = float(mass @ np.diag(gram))
-    return gram / spread if spread > 0 else gram
+    # What differs by no more than rounding does not differ: it must not be blown up.
+    return gram / spread if spread > ROUNDING * size else np.zeros_like(gram)
 
 
 def _centred(gram: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -72,9 +76,7 @@ def grow(gram: np.ndarray, mass: np.ndarray) -> np.ndarray:
     return children
 
 
-def _halves(
-    gram: np.ndarray, mass: np.ndarray, group: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _halves(gram: np.ndarray, mass: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two parts of a group of components, of those with the least number first."""
     share = mass[group] / mass[group].sum()
     near, root = _centred(gram[np.ix_(group, group)], share), np.sqrt(share)

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
+from scipy import sparse
+from scipy.special import expit, softmax
 
 from setwise.data.labels import Label
+from setwise.distributions.batched import BATCH_CELLS
 from setwise.errors import MissingDependency
-from setwise.models.cbm.contributions import is_linear, strongest
+from setwise.models.cbm.contributions import Member, gate_weights, strongest
 from setwise.models.cbm.mixture import ConditionalMixture
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LEAST_RATE = 0.1  # a label that fewer of a component's rows have is not of its cluster
+LEAST_TOTAL = 1e-12  # what counts as nothing
 
 
 @dataclass(frozen=True)
@@ -123,42 +126,87 @@ class ComponentTable(Sequence[ComponentRecord]):
         return f"<ComponentTable of {len(self)} components>"
 
 
-def mean_weights(
-    members: Sequence[ConditionalMixture], X: Any, row_weight: np.ndarray
-) -> np.ndarray:
+def mean_weights(members: Sequence[Member], X: Any, row_weight: np.ndarray) -> np.ndarray:
     """π_k(x) of all members' components, averaged over scaled training rows, (K,); sums to one."""
     share = row_weight / row_weight.sum() / len(members)
     return np.concatenate([share @ np.exp(member.log_weights(X)) for member in members])
 
 
+def label_rates(
+    members: Sequence[Member], X: Any, Y: sparse.csr_array, row_weight: np.ndarray
+) -> np.ndarray:
+    """The share of each component's training rows that have each label, (K, L).
+
+    Rows count as much as the component is responsible for them.
+    """
+    return np.vstack([_rates(member, X, Y, row_weight) for member in members])
+
+
 def component_table(
-    members: Sequence[ConditionalMixture],
+    members: Sequence[Member],
     weights: np.ndarray,
+    rates: np.ndarray,
     label_names: Sequence[Label],
     feature_names: Sequence[str],
     n_features: int,
 ) -> ComponentTable:
     """The components of all members, with ``n_features`` typical features each."""
     records: list[ComponentRecord] = []
-    for m, member in enumerate(members):
-        for k, component in enumerate(member.components_):
-            # The constants of all labels, active ones too, are their rates in the component.
-            rates = expit(component.constants_)
+    for number, member in enumerate(members):
+        gate = gate_weights(member, len(feature_names))
+        components: Sequence[Any] = member.components_
+        for k, component in enumerate(components):
+            place = len(records)
             records.append(
                 ComponentRecord(
-                    number=len(records),
-                    member=m,
-                    weight=float(weights[len(records)]),
-                    labels=strongest(label_names, rates, len(rates), LEAST_RATE),
-                    features=_typical(member.gate_, k, feature_names, n_features),
+                    number=place,
+                    member=number,
+                    weight=float(weights[place]),
+                    labels=strongest(label_names, rates[place], rates.shape[1], LEAST_RATE),
+                    features=_typical(gate, k, feature_names, n_features),
                     n_active_labels=len(component.labels),
                 )
             )
     return ComponentTable(tuple(sorted(records, key=lambda record: -record.weight)))
 
 
-def _typical(gate: Any, k: int, names: Sequence[str], count: int) -> tuple[tuple[str, float], ...]:
-    if not is_linear(gate):
+def _rates(member: Member, X: Any, Y: sparse.csr_array, row_weight: np.ndarray) -> np.ndarray:
+    if isinstance(member, ConditionalMixture):
+        # The last M-step has left them: constants of all labels, active ones too, smoothed.
+        rates: np.ndarray = expit([component.constants_ for component in member.components_])
+        return rates
+    K, L = len(member.components_), Y.shape[1]
+    positive, total, size = np.zeros((K, L)), np.zeros(K), max(1, BATCH_CELLS // (K * L))
+    for first in range(0, X.shape[0], size):
+        rows = slice(first, first + size)
+        shares = _responsibilities(member, X[rows], Y[rows]) * row_weight[rows, None]
+        positive += (Y[rows].T @ shares).T
+        total += shares.sum(axis=0)
+    # A component that is responsible for no row has the labels' overall frequencies.
+    overall = Y.T @ row_weight / row_weight.sum()
+    found: np.ndarray = np.where(
+        total[:, None] > 0, positive / np.maximum(total, LEAST_TOTAL)[:, None], overall
+    )
+    return found
+
+
+def _responsibilities(member: Member, X: Any, Y: sparse.csr_array) -> np.ndarray:
+    """How much each component is responsible for each row, (n, K): equation 3.6."""
+    from setwise.distributions._odds_kernel import fill_log_joint
+
+    log_joint = np.array(member.log_weights(X), dtype=np.float64, order="C")
+    Z = np.empty((*log_joint.shape, Y.shape[1]))
+    member.fill_logits(X, Z)
+    fill_log_joint(Z, Y.toarray().astype(np.int8), log_joint)
+    shares: np.ndarray = softmax(log_joint, axis=1)
+    return shares
+
+
+def _typical(
+    gate: np.ndarray | None, k: int, names: Sequence[str], count: int
+) -> tuple[tuple[str, float], ...]:
+    """The features with the largest weights, above those of the average component."""
+    if gate is None:
         return ()
-    weights = np.asarray(gate.weights_[:, k] - gate.weights_.mean(axis=1), dtype=np.float64)
-    return strongest(names, weights, count, np.finfo(np.float32).tiny)
+    weights = np.asarray(gate[:, k] - gate.mean(axis=1), dtype=np.float64)
+    return strongest(names, weights, count, LEAST_TOTAL)

@@ -53,7 +53,7 @@ def _mixture(
     members: Sequence[Member], X: Any, n_labels: int, allow_empty: bool, n_jobs: int | None
 ) -> BernoulliMixture:
     log_pi = np.hstack([member.log_weights(X) for member in members]) - np.log(len(members))
-    Z = np.empty((X.shape[0], log_pi.shape[1], n_labels), X.dtype)
+    Z = np.zeros((X.shape[0], log_pi.shape[1], n_labels), X.dtype)
     first = 0
     for member in members:
         last = first + len(member.components_)

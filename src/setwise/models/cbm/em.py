@@ -22,7 +22,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,6 +37,8 @@ LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
 
 class Gate(Protocol):
     """The weights of the components, given the features; improved a little in each round."""
+
+    in_basis: ClassVar[bool]  # whether it learns in the coordinates of a basis
 
     def improve(self, training: TrainingRows, T: np.ndarray, workers: Workers) -> None:
         """A better gate for responsibilities T (n, K)."""
@@ -105,6 +107,13 @@ class EM:
         """What is improved in each round."""
         return [self.gate, *self.components]
 
+    def set_strength(self, C: float) -> None:
+        """Go on with another penalty, in all learners that have one."""
+        for learner in self.learners():
+            penalised = getattr(learner, "classifiers_", learner)
+            if hasattr(penalised, "C"):
+                penalised.C = C
+
     def state(self) -> State:
         """What is known now. Responsibilities are not copied: no round writes into them."""
         return State(twin(self.learners()), self.responsibilities, list(self.history))
@@ -134,7 +143,7 @@ class EM:
     def _expect(self, known: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
         """New responsibilities; the free energy, and the mean log-likelihood."""
         training, K = self.training, len(self.components)
-        log_joint = np.ascontiguousarray(self.gate.log_proba(training.X).T)  # (K, n)
+        log_joint = np.ascontiguousarray(self._log_weights().T)  # (K, n)
         log_joint += self._constants()
         reached = np.full(log_joint.shape[1], -np.inf)
         for k, (rows, log_likelihood) in enumerate(known):
@@ -155,6 +164,10 @@ class EM:
 
         self.workers.map(component, range(K))
         return self._normalise(log_joint)
+
+    def _log_weights(self) -> np.ndarray:
+        """What the gate says of the training rows, (n, K)."""
+        return self.gate.log_proba(self.training.seen_by(self.gate))
 
     def _normalise(self, log_joint: np.ndarray) -> tuple[float, float]:
         top = log_joint.max(axis=0)

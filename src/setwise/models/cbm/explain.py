@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from setwise.data.arguments import check_count, check_counts
 from setwise.data.labels import Label
 from setwise.distributions import BernoulliMixture
 from setwise.errors import DataError
 from setwise.models.cbm import reasons
 from setwise.models.cbm.contributions import (
+    Member,
     Row,
     gate_contributions,
     label_contributions,
     strongest,
 )
-from setwise.models.cbm.mixture import ConditionalMixture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 LEAST_PROBABILITY = 0.01  # of a label, to be shown in a component or among the marginals
 NEAR = 0.1  # a label with this marginal is near the likeliest set
 LEAST_PULL = 0.05  # a correlation that is worth a name
-LEAST_CONTRIBUTION = 1e-3  # in log-odds
+LEAST_CONTRIBUTION = 0.005  # in log-odds
 
 Ranked = tuple[tuple[Any, float], ...]  # names with numbers, the largest first
 
@@ -154,10 +155,15 @@ class Explanation:
 class Limits:
     """How much is told."""
 
-    n_components: int
-    n_sets: int
-    n_near: int  # labels beyond those of the likeliest and of the predicted set
-    n_features: int
+    n_components: int = 4
+    n_sets: int = 5
+    n_near: int = 5  # labels beyond those of the likeliest and of the predicted set
+    n_features: int = 5
+
+    def __post_init__(self) -> None:
+        check_counts(n_components=self.n_components, n_sets=self.n_sets)
+        check_count("n_near", self.n_near, at_least=0)
+        check_count("n_features", self.n_features, at_least=0)
 
 
 def explain_row(
@@ -165,7 +171,7 @@ def explain_row(
     predicted: np.ndarray,
     label_names: Sequence[Label],
     limits: Limits,
-    linear: tuple[Sequence[ConditionalMixture], Any, Sequence[str]] | None = None,
+    linear: tuple[Sequence[Member], Any, Sequence[str]] | None = None,
 ) -> Explanation:
     """What is behind the prediction (L,) of one row.
 
@@ -175,10 +181,13 @@ def explain_row(
     mode, parts, marginals = sets[0, 0], reasons.parts(mixture), mixture.marginals()[0]
     labels = _labels_to_explain(sets[0], predicted, marginals, limits.n_near)
     correlation = reasons.correlations(mixture, labels)
-    voices = _Features.of(mixture, parts, labels, limits.n_features, linear)
+    voices = _Features.of(mixture, labels, limits.n_features, linear)
     heaviest = np.argsort(-parts.weights, kind="stable")[: limits.n_components].tolist()
     shares = reasons.shares_of_set(mixture, mode)
-    found = [_named(chosen, value, label_names) for chosen, value in zip(sets[0], log_prob[0], strict=True)]
+    found = [
+        _named(chosen, value, label_names)
+        for chosen, value in zip(sets[0], log_prob[0], strict=True)
+    ]
     return Explanation(
         predicted=_named(predicted, 0.0, label_names).labels,
         sets=tuple(one for one in found if one.probability > 0),
@@ -225,10 +234,9 @@ class _Features:
     def of(
         cls,
         mixture: BernoulliMixture,
-        parts: reasons.Parts,
         labels: np.ndarray,
         count: int,
-        linear: tuple[Sequence[ConditionalMixture], Any, Sequence[str]] | None,
+        linear: tuple[Sequence[Member], Any, Sequence[str]] | None,
     ) -> _Features:
         if linear is None or count == 0:
             return cls((), None, None, 0)
@@ -236,7 +244,7 @@ class _Features:
         row = Row.of(x)
         return cls(
             [names[column] for column in row.columns],
-            label_contributions(members, parts.weights, row, labels),
+            label_contributions(members, mixture, row, labels),
             gate_contributions(members, mixture.log_pi[0], row),
             count,
         )
@@ -266,7 +274,11 @@ def _labels_to_explain(
     inside = (sets[0] > 0) | (predicted > 0)
     near = ~inside & ((marginals >= NEAR) | sets.any(axis=0))
     order = np.argsort(-marginals, kind="stable")
-    return np.concatenate([order[inside[order]], order[near[order]][:n_near]])
+    beyond = order[near[order]]
+    # A label above one half that is not in the set always needs a word.
+    return np.concatenate(
+        [order[inside[order]], beyond[: max(n_near, (marginals[beyond] > 0.5).sum())]]
+    )
 
 
 def _label_reasons(

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from setwise.models.cbm.explain import Explanation, LabelReason, LabelSet, Ranked
+    from setwise.models.cbm.explain import Explanation, LabelReason, Ranked
 
 WIDTH = 100  # columns of plain text
-MANY = 8  # names on a line
+MANY = 6  # names on a line
 
 
 def as_text(thing: Any) -> str:
@@ -64,14 +64,15 @@ def table(title: str, **columns: Any) -> Table:
     """An empty table; a column's value says how it is justified."""
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name, justify in columns.items():
-        made.add_column(name.replace("_", " "), justify=justify, overflow="fold")
+        is_word = name in ("label", "probability")
+        made.add_column(name.replace("_", " ").strip(), justify=justify, no_wrap=is_word)
     return made
 
 
 def _sets(explanation: Explanation) -> Table:
     made = table("Likeliest sets", probability="right", set="left")
     for one in explanation.sets:
-        made.add_row(probability(one), Text(braced(one.labels)))
+        made.add_row(probability_text(one.probability), Text(braced(one.labels)))
     return made
 
 
@@ -101,32 +102,36 @@ def _labels(explanation: Explanation) -> Table:
             Text(str(reason.label)),
             f"{reason.marginal:.2f}",
             f"{reason.beside_others:.2f}",
-            probability(reason.best_with),
-            probability(reason.best_without),
+            probability_text(reason.best_with.probability),
+            probability_text(reason.best_without.probability),
             Text(listed(reason.correlations[:3], "+.2f")),
         )
     return made
 
 
-def probability(one: LabelSet) -> str:
-    """A set's probability with two digits that say something."""
-    return f"{one.probability:.2f}" if one.probability >= 0.095 else f"{one.probability:.2g}"
+def probability_text(value: float) -> str:
+    """A probability with two digits that say something.
+
+    >>> probability_text(0.25), probability_text(0.0123), probability_text(0.00001)
+    ('0.25', '0.012', '1e-05')
+    """
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.2g}"
 
 
 def _sentence(reason: LabelReason) -> Text:
     """As section 3.3 tells of the reflection."""
-    pulls = [
-        f"{partner.label} ({partner.correlation:+.2f}{'' if partner.present else ', absent'})"
-        for partner in reason.partners[:MANY]
-    ]
-    by = ", ".join(pulls) if pulls else "many weak correlations"
+    there = [(p.label, p.correlation) for p in reason.partners if p.present]
+    absent = [(p.label, p.correlation) for p in reason.partners if not p.present]
+    by = [listed(tuple(there), "+.2f")] if there else []
+    by += ["the absence of " + listed(tuple(absent), "+.2f")] if absent else []
     where = "in" if reason.present else "not in"
-    text = Text(f"{reason.label}", style="bold")
+    text = Text(str(reason.label), style="bold")
     text.append(
         f" is {where} the likeliest set although its marginal is {reason.marginal:.2f}: "
-        f"{reason.verdict} by {by}. Beside the others of the set it has "
-        f"{reason.beside_others:.2f}; the best set with it has probability "
-        f"{probability(reason.best_with)}, without it {probability(reason.best_without)}.\n",
+        f"{reason.verdict} by {', and by '.join(by) or 'many weak correlations'}. "
+        f"Beside the others of the set it has {reason.beside_others:.2f}; the best set with it has "
+        f"probability {probability_text(reason.best_with.probability)}, without it "
+        f"{probability_text(reason.best_without.probability)}.\n",
         style="not bold",
     )
     return text
@@ -134,7 +139,7 @@ def _sentence(reason: LabelReason) -> Text:
 
 def _features(explanation: Explanation) -> Table:
     made = table(
-        "Features behind the labels (log-odds, inside components)",
+        "Features behind the labels (what they add to log-odds)",
         label="left", speak_for_it="left", speak_against_it="left",
     )  # fmt: skip
     for reason in explanation.labels:

@@ -38,7 +38,7 @@ def _add(digest: Any, thing: Any) -> None:
         _add_all(digest, thing)
     elif isinstance(thing, dict):
         digest.update(f"dict {len(thing)}".encode())
-        for name in sorted(thing):
+        for name in sorted(thing, key=str):
             _add_all(digest, (name, thing[name]))
     elif hasattr(thing, "__dict__") and not isinstance(thing, type):
         digest.update(f"object {type(thing).__qualname__}".encode())

@@ -11,7 +11,7 @@ the diagonal of the curvature says all about it, and no component needs a matrix
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -42,6 +42,10 @@ class LinearLabels:
     a label costs nothing when it becomes active or ceases to be.
     """
 
+    in_basis: ClassVar[bool] = True
+
+    columns_: np.ndarray | None
+
     def __init__(
         self,
         C: float = 1.0,
@@ -69,14 +73,13 @@ class LinearLabels:
         X, T = with_origin(training.X, rows), training.targets(rows, labels)
         T = np.vstack([T, frequency.astype(T.dtype)])
         weight = np.append(weight, self.smoothing)
-        d, columns = X.shape[1], None
+        d = X.shape[1]
+        columns: np.ndarray | None = None
         if sparse.issparse(X):
             columns = np.flatnonzero(np.bincount(X.indices, minlength=d))
             X = with_columns(X, columns)
         start = self._start(columns, d, labels, log_odds).astype(X.dtype)
-        weights = improved(
-            X, T, weight, start, C=self.C, steps=self.steps, seed=self.random_state
-        )
+        weights = improved(X, T, weight, start, C=self.C, steps=self.steps, seed=self.random_state)
         self.columns_, self.labels_ = columns, labels
         self.weights_, self.biases_ = weights[:-1], weights[-1]
         self.log_prior_ = self.smoothing * log_prior(self.biases_, frequency)
@@ -87,7 +90,7 @@ class LinearLabels:
             self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
 
     def _forget(self) -> None:
-        self.columns_: np.ndarray | None = None
+        self.columns_ = None
         self.labels_ = np.zeros(0, np.int64)  # (A,)
         self.weights_ = np.zeros((0, 0))  # (D, A)
         self.biases_ = np.zeros(0)  # (A,)
@@ -123,7 +126,7 @@ class LinearLabels:
         )
         if len(now):
             start[-1, now] = self.biases_[before]
-            if columns is None:
+            if columns is None or self.columns_ is None:
                 start[:-1, now] = self.weights_[:, before]
             else:
                 place = places(self.columns_, d)[columns]
@@ -135,6 +138,8 @@ class LinearLabels:
 @storable
 class LinearGate:
     """A softmax regression over the components."""
+
+    in_basis: ClassVar[bool] = True
 
     def __init__(self, C: float = 1.0, steps: int = 4) -> None:
         self.C, self.steps = C, steps
@@ -163,6 +168,10 @@ class LinearGate:
         scores = linear_scores(X, self.weights_, self.biases_).astype(np.float64)
         log_pi: np.ndarray = log_softmax(scores, axis=1)
         return log_pi
+
+    def keep(self, components: np.ndarray) -> None:
+        """Go on with these components only, by what is left of their weights."""
+        self.weights_, self.biases_ = self.weights_[:, components], self.biases_[components]
 
     def turn(self, basis: np.ndarray) -> None:
         """From coordinates in the basis (d, r) to features."""
@@ -268,4 +277,5 @@ def with_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
 
 
 def squares(weights: np.ndarray) -> float:
+    """The sum of squares, in double precision."""
     return float(np.einsum("dl,dl->", weights, weights, dtype=np.float64))

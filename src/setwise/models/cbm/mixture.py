@@ -14,6 +14,8 @@ from setwise.storage import storable
 
 #: Log-odds beyond which a label is as good as certain: no probability is exactly 0 or 1.
 MAX_LOG_ODDS = 30.0
+#: The weight that a component must have in some training row, lest it be left out.
+IDLE = 1e-7
 
 
 @storable
@@ -50,3 +52,18 @@ class ConditionalMixture:
             component.fill_logits(X[rows], part)
             Z[rows, k] = part
         np.clip(Z, -MAX_LOG_ODDS, MAX_LOG_ODDS, out=Z)
+
+
+def without_idle(mixture: Any, X: Any) -> Any:
+    """The mixture without the components that no row of X gives more than ``IDLE`` of its weight.
+
+    Gates that cannot do without a component keep them all.
+    """
+    if not hasattr(mixture.gate_, "keep") or len(mixture.components_) == 1:
+        return mixture
+    log_weights = mixture.log_weights(X)
+    kept = np.flatnonzero(log_weights.max(axis=0) > np.log(IDLE))
+    if len(kept) < len(mixture.components_):
+        mixture.gate_.keep(kept)
+        mixture.components_ = [mixture.components_[k] for k in kept]
+    return mixture

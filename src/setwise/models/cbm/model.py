@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,20 +12,33 @@ from scipy import sparse
 
 from setwise.data.arguments import check_count
 from setwise.data.formats.files import StrPath
-from setwise.decisions import Decision
-from setwise.distributions import BernoulliMixture, Distribution
-from setwise.distributions.batched import BATCH_CELLS, Batched
+from setwise.data.randomness import as_generator
+from setwise.decisions import Decision, MostLikelySet, SampledMode
+from setwise.distributions import Distribution
 from setwise.errors import DataError
+from setwise.learners.bank_problem import check_strength
 from setwise.models.base import SetClassifier
+from setwise.models.cbm.auto import Trial, choose
+from setwise.models.cbm.checkpoint import Checkpoints
+from setwise.models.cbm.distribution import distribution_of
 from setwise.models.cbm.features import Scaling
-from setwise.models.cbm.fit import Settings, fit_mixture
-from setwise.models.cbm.mixture import ConditionalMixture
-from setwise.models.cbm.shared import SharedMixture
+from setwise.models.cbm.fingerprint import fingerprint
+from setwise.models.cbm.fit import Fitted, Settings, fit_mixture
+from setwise.models.cbm.in_turn import Members, fit_in_turn
+from setwise.models.cbm.inspection import Inspection, component_facts
+from setwise.models.cbm.learners import check_learners, needs_scaling
+from setwise.models.cbm.mixture import without_idle
+from setwise.models.cbm.progress import Reports, progress
+from setwise.models.cbm.search import Search, find_rounds
+from setwise.models.cbm.stopping import STOPPING, Score, mean_log_likelihood, target_score
 from setwise.storage import storable
+
+#: Parameters that make no difference to what is learnt.
+NO_MATTER = ("checkpoint", "n_jobs", "verbose")
 
 
 @storable
-class CBM(SetClassifier):
+class CBM(Inspection, SetClassifier):
     """p(y|x) = sum over k of π_k(x) prod over l of b_kl(y_l | x).
 
     Parameters
@@ -36,6 +52,8 @@ class CBM(SetClassifier):
     C : float or "auto"
         Inverse strength of the penalty, in scikit-learn's terms, on features as ``scale`` leaves
         them; "auto" chooses it on held-out rows.
+    l1_ratio : float
+        The share of the lasso in the penalty of "elastic", from 0 (ridge) to 1.
     sharing : None or "labels"
         "labels": one classifier a label for all components, with a bias a component.
     target : str or Decision
@@ -50,7 +68,7 @@ class CBM(SetClassifier):
     smoothing : float
         Rows with the labels' overall frequencies that are added to each component's constants.
     scale : {"auto", "none"}
-        See ``setwise.models.cbm.features``.
+        See ``setwise.models.cbm.features``; only "logistic", "elastic" and "tree" need it.
     max_iter : int
         Rounds of EM at most.
     stopping : {"bound", "held_out", "target"}
@@ -71,7 +89,9 @@ class CBM(SetClassifier):
         Predict the likeliest of so many sampled sets instead of the likeliest set (section 3.6.1);
         for ``target="set_accuracy"``.
     checkpoint : path, optional
-        Where to keep the state of EM after each round; a fit that was killed goes on from there.
+        Where to keep the state of EM between rounds, every five seconds or so; a fit that was
+        killed, and is called again with the same rows and parameters, goes on from there. A
+        finished fit removes it.
     dtype : {"float32", "float64"}
         What the learners compute in.
     random_state : int
@@ -85,6 +105,9 @@ class CBM(SetClassifier):
     ----------
     members_ : list of ``ConditionalMixture``, one unless there is an ensemble
     history_ : list of dicts, what each round reached
+    stopping_curve_ : list, the held-out score after each round that ``stopping`` looked at
+    weights_ : array (K,), the components' weights, averaged over the training rows
+    label_rates_ : array (K, L), the share of each component's rows that have each label
     label_names_ : tuple of the labels' names
 
     Examples
@@ -105,6 +128,7 @@ class CBM(SetClassifier):
         *,
         gate: Any = "auto",
         C: float | str = 10.0,
+        l1_ratio: float = 0.5,
         sharing: str | None = None,
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
@@ -132,6 +156,7 @@ class CBM(SetClassifier):
         self.learner = learner
         self.gate = gate
         self.C = C
+        self.l1_ratio = l1_ratio
         self.sharing = sharing
         self.target = target
         self.allow_empty = allow_empty
@@ -159,58 +184,160 @@ class CBM(SetClassifier):
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        scaling = Scaling(self.scale, self.dtype).fit(X, weight)
-        fitted = fit_mixture(scaling.transform(X), Y, weight, self._settings())
+        settings = self._settings()
+        scaled_by = self.scale if needs_scaling(settings.learner, settings.gate) else "none"
+        scaling = Scaling(scaled_by, self.dtype).fit(X, weight)
+        scaled = scaling.transform(X)
+        checkpoints = self._checkpoints(X, Y, weight, groups)
+        trials: list[Trial] = []
+        with progress(self.verbose) as reports:
+            if "auto" in (settings.C, settings.n_components):
+                settings, trials = choose(
+                    scaled, Y, weight, groups, settings,
+                    score=self._score(), share=self.validation_share,
+                    allow_empty=self._may_be_empty(Y),
+                )  # fmt: skip
+            search = None
+            if self.stopping != "bound":
+                search = self._search(scaled, Y, weight, groups, settings, reports, checkpoints)
+                settings = replace(settings, max_iter=search.rounds, tol=None)
+
+            def fit(part: str, seed: int | None, drawn: np.ndarray) -> Fitted:
+                return fit_mixture(
+                    scaled, Y, weight * drawn, replace(settings, random_state=seed),
+                    report=reports("rounds", settings.max_iter),
+                    checkpoint=checkpoints.part(part) if checkpoints else None,
+                )  # fmt: skip
+
+            if search is not None and search.fitted.was_interrupted:
+                members = Members([search.fitted], False)
+            else:
+                members = fit_in_turn(
+                    (partial(fit, *plan) for plan in self._plans(len(weight))),
+                    search.fitted if search else None,
+                )
+        if checkpoints and members.are_all:
+            checkpoints.remove()
+        mixtures = [without_idle(fitted.mixture, scaled) for fitted in members.fitted]
         return {
             "scaling_": scaling,
-            "members_": [fitted.mixture],
-            "history_": fitted.history,
+            "members_": mixtures,
+            "history_": [
+                done | {"member": number}
+                for number, fitted in enumerate(members.fitted)
+                for done in fitted.history
+            ],
+            "chosen_": {"n_components": settings.n_components, "C": settings.C},
+            "trials_": [trial._asdict() for trial in trials],
+            "stopping_curve_": search.curve if search else [],
+            **component_facts(mixtures, scaled, Y, weight),
         }
 
-    def _distribution(self, X: Any) -> Distribution:
-        n, L = X.shape[0], len(self.label_names_)
-        K = sum(len(member.components_) for member in self.members_)
-        size = max(1, BATCH_CELLS // (K * L))
-        if n <= size:
-            return self._mixture(X)
-        return Batched(
-            lambda rows: self._mixture(X[rows]), np.arange(n), L, size, self.allow_empty_
-        )
+    def _plans(self, n: int) -> Iterator[tuple[str, int | None, np.ndarray]]:
+        """For each member: its checkpoint's name, its seed, and how often each row is drawn."""
+        if self.n_ensembles == 1 and not self.bootstrap:
+            yield "", self.random_state, np.ones(n)
+            return
+        random = as_generator(self.random_state)
+        for number in range(self.n_ensembles):
+            seed = int(random.integers(2**31))
+            drawn = random.multinomial(n, np.full(n, 1 / n)) if self.bootstrap else np.ones(n)
+            yield str(number), seed, drawn
 
-    def _mixture(self, X: Any) -> BernoulliMixture:
-        """p(y|x) of a few rows, all components of all members side by side."""
-        X = self.scaling_.transform(X)
-        members: list[ConditionalMixture | SharedMixture] = self.members_
-        log_pi = np.hstack([member.log_weights(X) for member in members]) - np.log(len(members))
-        Z = np.zeros((X.shape[0], log_pi.shape[1], len(self.label_names_)), self.dtype)
-        first = 0
-        for member in members:
-            last = first + len(member.components_)
-            if isinstance(member, ConditionalMixture):
-                member.fill_logits(X, Z[:, first:last], log_pi[:, first:last] > -np.inf)
-            else:
-                member.fill_logits(X, Z[:, first:last])
-            first = last
-        return BernoulliMixture(log_pi, Z, self.allow_empty_, self.n_jobs)
+    def _score(self) -> Score:
+        """What held-out rows judge settings by: the target's metric where that stops EM."""
+        by_target = self.stopping == "target"
+        return target_score(self._decision()) if by_target else mean_log_likelihood
+
+    def _may_be_empty(self, Y: sparse.csr_array) -> bool:
+        empty_rows = bool((np.diff(Y.indptr) == 0).any())
+        return empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
+
+    def _search(
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        weight: np.ndarray,
+        groups: Any,
+        settings: Settings,
+        reports: Reports,
+        checkpoints: Checkpoints | None,
+    ) -> Search:
+        """The number of rounds by held-out rows."""
+        return find_rounds(
+            X, Y, weight, groups, settings,
+            score=self._score(), patience=self.patience, share=self.validation_share,
+            allow_empty=self._may_be_empty(Y),
+            report=reports("rounds without held-out rows", settings.max_iter),
+            checkpoint=checkpoints.part("search") if checkpoints else None,
+        )  # fmt: skip
+
+    def _checkpoints(
+        self, X: Any, Y: sparse.csr_array, weight: np.ndarray, groups: Any
+    ) -> Checkpoints | None:
+        """The files that the state is kept in, for these rows and parameters."""
+        if self.checkpoint is None:
+            return None
+        if not isinstance(self.random_state, int | np.integer):
+            raise DataError(
+                "with a checkpoint, random_state must be an integer, or a fit that goes on would "
+                f"not end like one that was not stopped; got {self.random_state!r}"
+            )
+        parameters = self.get_params(deep=False)
+        matter = {name: parameters[name] for name in parameters if name not in NO_MATTER}
+        return Checkpoints(self.checkpoint, fingerprint(X, Y, weight, groups, matter))
+
+    def _decision(self) -> Decision:
+        decision = super()._decision()
+        if self.stopping == "target":
+            target_score(decision)  # refuses what cannot be scored, before anything is learnt
+        if self.n_samples is None:
+            return decision
+        check_count("n_samples", self.n_samples, at_least=1)
+        if not isinstance(decision, MostLikelySet):
+            raise DataError(
+                f'n_samples is for target="set_accuracy", not {decision.target!r}; '
+                "leave out n_samples"
+            )
+        return SampledMode(self.n_samples, self.random_state)
+
+    def _distribution(self, X: Any) -> Distribution:
+        return distribution_of(
+            self.members_, X, len(self.label_names_),
+            allow_empty=self.allow_empty_, n_jobs=self.n_jobs, transform=self.scaling_.transform,
+        )  # fmt: skip
 
     def _settings(self) -> Settings:
-        check_count("n_components", self.n_components, at_least=1)
+        if self.n_components != "auto":
+            check_count("n_components", self.n_components, at_least=1)
+        if self.C != "auto":
+            check_strength(self.C, 1)
+        check_count("n_ensembles", self.n_ensembles, at_least=1)
+        check_count("n_starts", self.n_starts, at_least=1)
         check_count("max_iter", self.max_iter, at_least=1)
         check_count("inner_steps", self.inner_steps, at_least=1)
+        check_count("patience", self.patience, at_least=1)
+        if self.stopping not in STOPPING:
+            raise DataError(f"stopping must be one of {', '.join(STOPPING)}, not {self.stopping!r}")
         for name in ("min_responsibility", "min_label_share"):
             if not 0 <= getattr(self, name) < 0.5:
                 raise DataError(f"{name} is a share from 0 to below 0.5, not {getattr(self, name)}")
         if not self.smoothing > 0:
             raise DataError(f"smoothing must be above 0, not {self.smoothing!r}; try 0.1")
+        if not 0 <= self.l1_ratio <= 1:
+            raise DataError(f"l1_ratio is a share from 0 to 1, not {self.l1_ratio!r}; try 0.5")
         if self.sharing not in (None, "labels"):
             raise DataError(f'sharing must be None or "labels", not {self.sharing!r}')
         if self.dtype not in ("float32", "float64"):
             raise DataError(f"dtype must be float32 or float64, not {self.dtype!r}")
+        gate = self.learner if isinstance(self.gate, str) and self.gate == "auto" else self.gate
+        check_learners(self.learner, gate)
         return Settings(
             n_components=self.n_components,
             learner=self.learner,
-            gate=self.learner if self.gate == "auto" else self.gate,
+            gate=gate,
             C=self.C,
+            l1_ratio=self.l1_ratio,
             least=self.min_responsibility,
             margin=self.min_label_share,
             smoothing=self.smoothing,

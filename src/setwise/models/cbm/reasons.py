@@ -55,7 +55,7 @@ def correlations(row: BernoulliMixture, labels: np.ndarray) -> np.ndarray:
     covariance = (apart.T * weights) @ apart + (1 - weights.sum()) * np.outer(mean, mean)
     deviation = np.sqrt(np.clip(mean * (1 - mean), 0, None))
     scale = np.outer(deviation, deviation)
-    found = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    found: np.ndarray = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     np.clip(found, -1, 1, out=found)
     np.fill_diagonal(found, 1)
     return found

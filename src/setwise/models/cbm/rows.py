@@ -4,19 +4,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from setwise.learners.boosted_trees import BinnedRows
+
+_BINNING = Lock()  # components are improved side by side, and only the first is to bin
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """n rows with their label sets; X is an array, or a canonical CSR array."""
 
-    X: Any  # (n, d), in the precision to work in
+    X: Any  # (n, d), in the precision to work in; in the coordinates of a basis, maybe
     Y: sparse.csr_array  # (n, L)
     weight: np.ndarray  # (n,) above zero
+    plain: Any = None  # (n, d) X without the basis; None where that is X itself
+
+    def seen_by(self, learner: Any) -> Any:
+        """The rows as a learner wants them: some gain by the basis, others would lose."""
+        return self.X if learner.in_basis else self.features
+
+    @property
+    def features(self) -> Any:
+        """The rows without the basis, (n, d)."""
+        return self.X if self.plain is None else self.plain
+
+    def binned(self) -> BinnedRows:
+        """The features as trees take them, binned once for all learners."""
+        with _BINNING:
+            return self._binned
+
+    @cached_property
+    def _binned(self) -> BinnedRows:
+        return BinnedRows(self.features)
 
     @property
     def n_labels(self) -> int:

@@ -11,7 +11,7 @@ number of components, and the E-step and prediction need one product X W for all
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -79,6 +79,8 @@ class LinearShared:
     weights of zero and its smoothed frequency.
     """
 
+    in_basis: ClassVar[bool] = True
+
     def __init__(self, C: float = 1.0, steps: int = 4) -> None:
         self.C, self.steps = C, steps
 
@@ -134,7 +136,9 @@ class LinearShared:
         scale = (1 / np.sqrt(loss.curvatures(V))).astype(V.dtype)
         found = minimise(ScaledLoss(loss, scale), V / scale, max_iter=self.steps, tol=CLOSE)
         V = scale * found.V
-        self.weights_[:, moving], self.biases_[:, moving] = V[:d], V[d:]
+        weights, biases = self.weights_.copy(), self.biases_.copy()  # others may hold the old ones
+        weights[:, moving], biases[:, moving] = V[:d], V[d:]
+        self.weights_, self.biases_ = weights, biases
         self.penalty_ = self._penalty()
 
     def add_log_likelihood(
@@ -146,7 +150,7 @@ class LinearShared:
         workers: Workers,
     ) -> None:
         """log_joint (n, K) += log-likelihoods, or -inf; see ``SharedLabels``."""
-        from setwise.models.cbm._shared_kernel import add_log_likelihood
+        from setwise.models.cbm._shared_kernel import HOPELESS, add_log_likelihood
 
         pairs, Y, L = _by_row(shares, self.weights_.dtype), training.Y, self.n_labels
         W = np.vstack([self.weights_, self.biases_[:1]])  # a row where a bias would stand
@@ -154,12 +158,15 @@ class LinearShared:
         def stripe(span: tuple[int, int]) -> None:
             memory = np.empty((block_rows(L), L), W.dtype)
             for start, stop in blocks(*span, L):
+                joint = log_joint[start:stop]
+                np.maximum(joint, HOPELESS, out=joint)
                 Z = memory[: stop - start]
                 self._rows.fill_logits(start, stop, W, Z)
                 add_log_likelihood(
                     Z, start, pairs.indptr, pairs.indices, self.biases_, Y.indptr, Y.indices,
-                    log_least, log_joint[start:stop],
+                    log_least, joint,
                 )  # fmt: skip
+                joint[joint <= HOPELESS / 2] = -np.inf
 
         n = len(log_joint)
         workers.map(stripe, spans(n, min(n, 4 * workers.count)))
@@ -227,7 +234,7 @@ class SharedEM(EM):
         return []
 
     def _expect(self, known: Any) -> tuple[float, float]:
-        log_joint = np.ascontiguousarray(self.gate.log_proba(self.training.X), dtype=np.float64)
+        log_joint = np.array(self._log_weights(), dtype=np.float64, order="C")
         log_least = np.log(self.least) if self.least > 0 else LOG_NOTHING
         self.shared.add_log_likelihood(
             self.training, self.responsibilities, log_least, log_joint, self.workers

@@ -16,7 +16,7 @@ is ever copied for its components: a pass costs O(n L (d + components a row)).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,8 @@ from scipy import sparse
 from setwise.learners.design import DenseRows, SparseRows
 from setwise.learners.losses import block_rows, blocks, padded
 from setwise.learners.workers import Workers, spans
+
+MAX_STRIPES = 8  # each has a gradient of its own, to be cleared and added
 
 Block = tuple[int, int, np.ndarray]  # from row, to row, shared logits (m, L)
 
@@ -38,6 +40,8 @@ class SharedLoss:
     shares: sparse.csr_array  # (n, K)
     ridge: float  # 1 / C
     workers: Workers
+    # Gradients of stripes, used again: asking for new memory takes longer than filling it.
+    memory: dict[int, np.ndarray] = field(default_factory=dict, compare=False, repr=False)
 
     def evaluate(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values (A,) in double precision, and gradients (d + K, A)."""
@@ -52,7 +56,7 @@ class SharedLoss:
         """The losses of some of the columns."""
         now = np.full(self.place.max() + 2, -1, np.int32)  # the last stands for no column
         now[columns] = np.arange(len(columns), dtype=np.int32)
-        return replace(self, place=now[self.place])
+        return replace(self, place=now[self.place], memory={})
 
     def curvatures(self, V: np.ndarray) -> np.ndarray:
         """About the diagonals of the Hessians at V, (d + K, A).
@@ -95,7 +99,7 @@ class SharedLoss:
         d, A = self.rows.shape[1], V.shape[1]
 
         def stripe(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-            loss, G = np.zeros(A), np.zeros_like(V)
+            loss, G = np.zeros(A), self._gradient(span[0], V)
             targets = np.empty((block_rows(A), A), V.dtype)
             for start, stop, Z in self.logits(span, V):
                 T = targets[: stop - start]
@@ -113,8 +117,16 @@ class SharedLoss:
             G += more_G
         return loss, G
 
+    def _gradient(self, stripe: int, V: np.ndarray) -> np.ndarray:
+        """Zeros of the shape of V."""
+        if stripe not in self.memory:
+            self.memory[stripe] = np.zeros_like(V)
+        else:
+            self.memory[stripe][:] = 0
+        return self.memory[stripe]
+
     def _stripes(self, A: int) -> list[tuple[int, int]]:
-        return spans(self.rows.shape[0], self.rows.stripes(A))
+        return spans(self.rows.shape[0], min(self.rows.stripes(A), MAX_STRIPES))
 
     @property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ def twin(thing: _Thing) -> _Thing:
     [array([0., 0.])]
     """
     if isinstance(thing, np.ndarray):
-        return thing.copy(order="K")  # type: ignore[return-value]
+        return thing.copy(order="K")
     if type(thing) in (list, tuple):
         return type(thing)(twin(part) for part in thing)  # type: ignore[call-arg, attr-defined]
     if not is_storable(thing):
@@ -38,10 +38,15 @@ def twin(thing: _Thing) -> _Thing:
 
 
 def restore(thing: Any, state: Any) -> None:
-    """Bring a learner to the state of another of its kind; parts that it has stay its own."""
+    """Bring a learner to the state of another of its kind; parts that it has stay its own.
+
+    A learner that knows more than it stores is told by ``after_restore()``.
+    """
     for name, value in fitted_attributes(state).items():
         own = getattr(thing, name, None)
         if is_storable(value) and type(own) is type(value):
             restore(own, value)
         else:
             setattr(thing, name, value)
+    if hasattr(thing, "after_restore"):
+        thing.after_restore()

@@ -15,7 +15,7 @@ of the two has half of v. Biases are free.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +50,8 @@ class TreeGate:
     Attributes: ``children_`` (K - 1, 2), see ``component_tree``; ``weights_`` (K - 1, d) and
     ``biases_`` (K - 1,) of the nodes.
     """
+
+    in_basis: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -113,6 +115,7 @@ class TreeGate:
         least = min(self.min_path if min_path is None else min_path, 0.5 / self.n_components)
         log_least = np.log(least) if least > 0 else -np.inf
         n, X = X.shape[0], X.astype(self.weights_.dtype, copy=False)
+        X = X if sparse.issparse(X) else np.ascontiguousarray(X)
         log_pi, lost = np.full((n, self.n_components), -np.inf), np.zeros(n)
         # Pairs of a row and where it has come: a node, or a leaf below zero. One level at a time.
         rows, places = np.arange(n), np.full(n, 0 if len(self.children_) else ~0)
@@ -177,9 +180,7 @@ class TreeGate:
         self.weights_[node] = 0
         self.weights_[node, columns], self.biases_[node] = found[:-1, 0], found[-1, 0]
 
-    def _scores(
-        self, X: Any, rows: np.ndarray, nodes: np.ndarray, workers: Workers
-    ) -> np.ndarray:
+    def _scores(self, X: Any, rows: np.ndarray, nodes: np.ndarray, workers: Workers) -> np.ndarray:
         """Log-odds of going left, for pairs of a row and a node, (m,)."""
         from setwise.models.cbm._tree_kernel import score_dense_pairs, score_sparse_pairs
 

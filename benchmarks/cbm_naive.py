@@ -29,7 +29,7 @@ import setwise as sw
 from setwise.data import make_large
 from setwise.learners.workers import Workers
 from setwise.models.cbm.em import EM
-from setwise.models.cbm.features import Scaling, uncorrelated_basis
+from setwise.models.cbm.features import Scaling, working_basis
 from setwise.models.cbm.fit import start
 from setwise.models.cbm.rows import TrainingRows
 
@@ -76,7 +76,7 @@ def prepared(case: Case) -> TrainingRows:
 
 def begun(training: TrainingRows, case: Case, workers: Workers, **parameters: Any) -> EM:
     """Our EM before its first round."""
-    basis = uncorrelated_basis(training.X, training.weight)
+    basis = working_basis(training.X, training.weight)
     X = training.X @ basis.astype(training.X.dtype)
     settings = sw.CBM(case.K, C=case.C, **parameters)._settings()
     return start(TrainingRows(X, training.Y, training.weight), settings, workers)

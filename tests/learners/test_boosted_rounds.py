@@ -175,3 +175,38 @@ def test_new_fits_forget_kept_scores():
     np.testing.assert_allclose(bank.scores(binned), bank.scores(X), rtol=0, atol=1e-9)
     bank.truncate(2)
     np.testing.assert_allclose(bank.scores(binned), bank.scores(X), rtol=0, atol=1e-9)
+
+
+def test_a_bank_goes_on_with_other_targets():
+    """A target's trees do not depend on which others there are."""
+    X, T, weight = problem()
+    binned = BinnedRows(X)
+    bank = BoostedBank(n_jobs=1).start_at(np.zeros(2), 6)
+    bank.add_trees(binned, T[:, :2], weight, 3).retarget([1, -1], np.array([9.0, 0.5]))
+    bank.add_trees(binned, T[:, 1:], weight, 3)
+    old = BoostedBank(n_jobs=1).start_at(np.zeros(1), 6)
+    new = BoostedBank(n_jobs=1).start_at(np.full(1, 0.5), 6)
+    old.add_trees(binned, T[:, [1]], weight, 6)
+    new.add_trees(binned, T[:, [2]], weight, 3)
+    np.testing.assert_allclose(bank.scores(X)[:, [0]], old.scores(X), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(bank.scores(X)[:, [1]], new.scores(X), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(bank.scores(binned), bank.scores(X), rtol=1e-9)
+
+
+def test_targets_that_grew_in_several_groups_cannot_be_exchanged():
+    X, T, weight = problem()
+    bank = BoostedBank(2, n_jobs=2).fit(X, T, weight)
+    with pytest.raises(DataError, match="n_jobs=1"):
+        bank.retarget([0], np.zeros(1))
+
+
+def test_remembered_scores_are_what_new_trees_correct():
+    X, T, weight = problem()
+    binned, far = BinnedRows(X), BinnedRows(X)
+    bank = BoostedBank(n_jobs=1).start_at(np.zeros(3), 6)
+    bank.remember(binned, np.full((300, 3), 4.0)).add_trees(binned, T, weight, 2)
+    told = bank.newest_scores(X)
+    np.testing.assert_allclose(bank.scores(binned), 4.0 + told, rtol=1e-9)
+    np.testing.assert_allclose(bank.scores(far), told, rtol=1e-9)
+    assert told.max() < 0  # a row that is all but certain to have a label is mostly wrong
+    assert not bank.let_go().newest_scores(X).any()

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from setwise.learners.boosted_trees import read_trees
-from setwise.learners.joined_trees import joined, shortened
+from setwise.learners.joined_trees import joined, retargeted, shortened
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +34,12 @@ def test_shortened_trees_are_the_first(booster, size):
 
 def test_no_trees_say_nothing(booster):
     np.testing.assert_array_equal(predicted(shortened(booster.model_to_string(), 0)), 0)
+
+
+def test_retargeted_trees_are_those_of_their_targets(booster):
+    text = retargeted(booster.model_to_string(), [2, -1, 0, 1, -1])
+    expected = booster.predict(np.eye(4), raw_score=True)
+    found = predicted(text)
+    np.testing.assert_allclose(found[:, [0, 2, 3]], expected[:, [2, 0, 1]], rtol=1e-12)
+    np.testing.assert_array_equal(found[:, [1, 4]], 0)
+    np.testing.assert_allclose(predicted(retargeted(text, [2])), expected[:, 0], rtol=1e-12)

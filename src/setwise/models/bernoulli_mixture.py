@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -124,15 +123,13 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
 
     def responsibilities(self, Y: Any) -> np.ndarray:
         """How likely each row belongs to each cluster, (n, K)."""
-        log_joint = _log_joint(self._encoded(Y), np.log(self.weights_), self.means_)
-        shares: np.ndarray = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+        shares = _log_joint(self._encoded(Y), np.log(self.weights_), self.means_)
+        _normalise(shares)
         return shares
 
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log p(y) of each row, (n,)."""
-        log_joint = _log_joint(self._encoded(Y), np.log(self.weights_), self.means_)
-        log_prob: np.ndarray = logsumexp(log_joint, axis=1)
-        return log_prob
+        return _normalise(_log_joint(self._encoded(Y), np.log(self.weights_), self.means_))
 
     def score(self, Y: Any, y: Any = None) -> float:
         """The mean of log p(y) over the rows."""
@@ -186,20 +183,34 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         history = [] if so_far is None else so_far.history[:-1]
         # A label that is never or always there keeps a little doubt.
         frequency = (S.T @ counts + 0.5) / (total + 1)
+        present = S.T.tocsr()
         while True:
-            log_joint = _log_joint(S, log_weights, means)
-            log_prob = logsumexp(log_joint, axis=1)
+            shares = _log_joint(S, log_weights, means)
+            log_prob = _normalise(shares)
             prior = np.log(means) @ frequency + np.log1p(-means) @ (1 - frequency)
             history.append(float(counts @ log_prob + self.smoothing * prior.sum()))
             gained = history[-1] - history[-2] if len(history) > 1 else np.inf
             if gained <= tol * total or len(history) > self.max_iter:
                 return Mixture(log_weights, means, history)
-            shares = np.exp(log_joint - log_prob[:, None]) * counts[:, None]
+            shares *= counts[:, None]
             mass = shares.sum(axis=0)
-            smoothed = (S.T @ shares).T + self.smoothing * frequency
+            smoothed = (present @ shares).T + self.smoothing * frequency
             means = smoothed / (mass[:, None] + self.smoothing)
             # An empty component keeps a weight that logarithms can hold.
             log_weights = np.log(np.maximum(mass / total, np.finfo(float).tiny))
+
+
+def _normalise(log_joint: np.ndarray) -> np.ndarray:
+    """Log p(y), (n,); the rows of ``log_joint`` become shares that sum to one.
+
+    In place, with one exponential an entry: scipy's ``logsumexp`` would take most of the time.
+    """
+    top = log_joint.max(axis=1, keepdims=True)
+    np.exp(np.subtract(log_joint, top, out=log_joint), out=log_joint)
+    total = log_joint.sum(axis=1, keepdims=True)
+    log_joint /= total
+    log_prob: np.ndarray = (top + np.log(total))[:, 0]
+    return log_prob
 
 
 def _log_joint(sets: sparse.csr_array, log_weights: np.ndarray, means: np.ndarray) -> np.ndarray:

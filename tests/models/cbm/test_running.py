@@ -237,7 +237,7 @@ def test_going_on_needs_only_the_rounds_that_are_left(
     stop_after(ROUNDS - 4, Killed())  # one round more would raise
     # Nor is there another start, or another basis: some machines may turn it the other way.
     monkeypatch.setattr(fit_module, "_by_labels_alone", None)
-    monkeypatch.setattr(fit_module, "uncorrelated_basis", None)
+    monkeypatch.setattr(fit_module, "working_basis", None)
     assert len(model(checkpoint=tmp_path / "fit").fit(X, Y).history_) == ROUNDS
 
 

@@ -19,6 +19,7 @@ from setwise.storage import storable
 
 SCALES = ("auto", "none")
 LARGEST_BASIS = 1000  # features: beyond it, finding the basis costs more than it saves
+WORTH_LEAVING_OUT = 0.9  # share of features that occur: below it the others are left out
 
 
 @storable
@@ -69,16 +70,29 @@ class Scaling:
         return scaled
 
 
-def uncorrelated_basis(X: Any, weight: np.ndarray) -> np.ndarray | None:
-    """An orthogonal matrix Q (d, r): the columns of X Q are uncorrelated, none of them zero.
+def working_basis(X: Any, weight: np.ndarray) -> Any:
+    """The coordinates that linear learners work in, as a matrix (d, r); None: the features.
 
-    L2 penalties do not change under it, and the curvature of all problems becomes nearly diagonal.
-    None where it would not pay: sparse rows, or very many features.
+    For a sparse X, the features that occur, if many do not: a sparse matrix of zeros and ones. For
+    a dense one, an orthogonal matrix Q such that the columns of X Q are uncorrelated and none is
+    zero. L2 penalties do not change under either, and in the latter the curvature of all problems
+    is nearly diagonal; where there are very many features it would not pay.
     """
-    if sparse.issparse(X) or X.shape[1] > LARGEST_BASIS:
+    if sparse.issparse(X):
+        return _occurring(X)
+    if X.shape[1] > LARGEST_BASIS:
         return None
     gram = (X * weight[:, None].astype(X.dtype)).T @ X
     values, vectors = linalg.eigh(gram.astype(np.float64))
     least = np.finfo(X.dtype).eps * max(X.shape) * max(float(values[-1]), 1e-300)
     kept: np.ndarray = vectors[:, values > least]
     return kept
+
+
+def _occurring(X: Any) -> sparse.csr_array | None:
+    d = X.shape[1]
+    columns = np.flatnonzero(np.bincount(X.indices, minlength=d))
+    if len(columns) > WORTH_LEAVING_OUT * d:
+        return None
+    place = (np.ones(len(columns)), (columns, np.arange(len(columns))))
+    return sparse.csr_array(place, shape=(d, len(columns)))

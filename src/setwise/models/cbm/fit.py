@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
+from setwise.data.sparse_rows import canonical_csr
 from setwise.errors import NotConverged
 from setwise.learners.workers import Workers
 from setwise.models.bernoulli_mixture import BernoulliMixtureModel
 from setwise.models.cbm.checkpoint import Checkpoint
 from setwise.models.cbm.component import Component
 from setwise.models.cbm.em import EM, Round, State, run
-from setwise.models.cbm.features import uncorrelated_basis
+from setwise.models.cbm.features import working_basis
 from setwise.models.cbm.learners import is_in_basis, make_gate, make_labels, make_shared
 from setwise.models.cbm.mixture import ConditionalMixture
 from setwise.models.cbm.progress import Report
@@ -121,7 +122,7 @@ def _warn_of_interruption(rounds: int, max_iter: int, checkpoint: Checkpoint | N
 def basis_for(X: Any, weight: np.ndarray, settings: Settings) -> np.ndarray | None:
     """The basis to work in, (d, r); None where no learner would use it."""
     if is_in_basis(settings.learner) or is_in_basis(settings.gate):
-        return uncorrelated_basis(X, weight)
+        return working_basis(X, weight)
     return None
 
 
@@ -131,7 +132,10 @@ def turned_rows(
     """Rows in the coordinates of a basis, and as they are for learners that do not want it."""
     if basis is None:
         return TrainingRows(X, Y, weight)
-    return TrainingRows(X @ basis.astype(X.dtype), Y, weight, plain=X)
+    turned = X @ basis.astype(X.dtype)
+    if sparse.issparse(turned):
+        turned = canonical_csr(turned)
+    return TrainingRows(turned, Y, weight, plain=X)
 
 
 def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedMixture:

@@ -86,7 +86,9 @@ class LinearLabels:
 
     def turn(self, basis: np.ndarray) -> None:
         """From coordinates in the basis (d, r) to features."""
-        if len(self.labels_):
+        if self.columns_ is not None:  # then the basis is a choice of features
+            self.columns_ = basis.tocsc().indices[self.columns_]
+        elif len(self.labels_):
             self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
 
     def _forget(self) -> None:

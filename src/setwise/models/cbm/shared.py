@@ -192,7 +192,10 @@ class LinearShared:
 
     def turn(self, basis: np.ndarray) -> None:
         """From coordinates in the basis (d, r) to features."""
-        self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
+        if self.columns_ is not None:  # then the basis is a choice of features
+            self.columns_ = basis.tocsc().indices[self.columns_]
+        else:
+            self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
 
     def _penalty(self) -> float:
         apart = self.biases_ - self.biases_.mean(axis=0)

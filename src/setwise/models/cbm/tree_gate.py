@@ -135,7 +135,7 @@ class TreeGate:
 
     def turn(self, basis: np.ndarray) -> None:
         """From coordinates in the basis (d, r) to features."""
-        self.weights_ = np.ascontiguousarray(self.weights_ @ basis.T, dtype=self.biases_.dtype)
+        self.weights_ = np.ascontiguousarray((basis @ self.weights_.T).T, dtype=self.biases_.dtype)
 
     @property
     def penalty(self) -> float:

@@ -11,6 +11,7 @@ less than half the steps on mediamill.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -100,6 +101,20 @@ class Diagonal:
         return pulled
 
 
+class DiagonalEach(Diagonal):
+    """By the diagonal of each target's own bound, (d + 1, L)."""
+
+    def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
+        least = float(np.finfo(dtype).tiny)
+        self._scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)
+
+    def taken(self, columns: np.ndarray) -> DiagonalEach:
+        """The same for some of the targets."""
+        part = copy(self)
+        part._scale = self._scale[:, columns]
+        return part
+
+
 class Curvature:
     """The Hessian of typical targets, up to how sure they are of their rows.
 
@@ -151,4 +166,7 @@ class WhitenedLoss:
 
     def taken(self, columns: np.ndarray) -> WhitenedLoss:
         """The same for some of the columns."""
-        return WhitenedLoss(self.loss.taken(columns), self.whitening)
+        whitening = self.whitening
+        if isinstance(whitening, DiagonalEach):
+            whitening = whitening.taken(columns)
+        return WhitenedLoss(self.loss.taken(columns), whitening)

@@ -19,6 +19,7 @@ from setwise.data.labels import Label, LabelSpace, distinct_sets
 from setwise.data.randomness import as_generator
 from setwise.distributions import BernoulliMixture
 from setwise.errors import DataError
+from setwise.learners.workers import Workers
 from setwise.storage import storable
 
 # Means start in the middle of the scale, so that no label decides a cluster by itself.
@@ -53,6 +54,8 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         frequencies.
     random_state : int
         Seeds the starts.
+    n_jobs : int, optional
+        Threads, for the starts; all cores by default.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-6,
         smoothing: float = 0.1,
         random_state: int | None = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_starts = n_starts
@@ -85,6 +89,7 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.smoothing = smoothing
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from label sets: a 0/1 matrix (n, L), a DataFrame, or a list of sets."""
@@ -102,17 +107,18 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         counts = np.bincount(distinct.inverse, weight, minlength=len(distinct))
         random = as_generator(self.random_state)
         K, L = self.n_components, encoded.shape[1]
-        # All starts climb the steep part; the better ones go on to the top.
         rank = _ranks(distinct.sets, counts)
-        starts = [
-            self._climb(distinct.sets, counts, random.uniform(*START_RANGE, (K, L))[:, rank], STEEP)
-            for _ in range(self.n_starts)
-        ]
-        starts.sort(key=lambda mixture: -mixture.history[-1])
-        tops = [
-            self._climb(distinct.sets, counts, start.means, self.tol, start)
-            for start in starts[: -(-self.n_starts // 3)]
-        ]
+        means = [random.uniform(*START_RANGE, (K, L))[:, rank] for _ in range(self.n_starts)]
+        # All starts climb the steep part; the better ones go on to the top.
+        with Workers(self.n_jobs) as workers:
+            starts = workers.map(
+                lambda start: self._climb(distinct.sets, counts, start, STEEP), means
+            )
+            starts.sort(key=lambda mixture: -mixture.history[-1])
+            tops = workers.map(
+                lambda start: self._climb(distinct.sets, counts, start.means, self.tol, start),
+                starts[: -(-self.n_starts // 3)],
+            )
         best = max(tops, key=lambda mixture: mixture.history[-1])
         order = np.argsort(-best.log_weights, kind="stable")
         self.weights_ = np.exp(best.log_weights[order])

@@ -7,7 +7,7 @@ which is the best one under a Beta prior.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -42,6 +42,22 @@ class Labels(Protocol):
         """From coordinates in the basis (d, r) to features."""
 
 
+class Task(NamedTuple):
+    """A component's part of an M-step."""
+
+    component: Component
+    rows: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,) responsibilities times weights
+    positive: np.ndarray  # (L,) how much of it has each label
+    labels: np.ndarray  # (A,) those that are active now
+    log_odds: np.ndarray  # (A,) where new classifiers begin
+
+    def improve(self, training: TrainingRows) -> None:
+        """Better classifiers of the active labels."""
+        classifiers = self.component.classifiers_
+        classifiers.improve(training, self.rows, self.weight, self.labels, self.log_odds)
+
+
 @storable
 class Component:
     """What one component says of all labels.
@@ -71,14 +87,17 @@ class Component:
         mask[self.labels] = False
         return mask
 
-    def maximise(self, training: TrainingRows, rows: np.ndarray, weight: np.ndarray) -> None:
-        """The M-step on the component's rows, weighted by responsibility (m,)."""
-        total, positive = weight.sum(), training.positive(rows, weight)
-        share = positive / total
+    def task(self, training: TrainingRows, rows: np.ndarray, weight: np.ndarray) -> Task:
+        """What the M-step has to do, for rows weighted by responsibility (m,)."""
+        positive = training.positive(rows, weight)
+        share = positive / weight.sum()
         labels = np.flatnonzero((share > self.margin) & (share < 1 - self.margin))
-        self.classifiers_.improve(training, rows, weight, labels, self.constants_[labels])
-        smoothed = positive + self.smoothing * training.frequency
-        rates = smoothed / (total + self.smoothing)
+        return Task(self, rows, weight, positive, labels, self.constants_[labels])
+
+    def settle(self, training: TrainingRows, task: Task) -> None:
+        """New constants, for the labels that have no classifier now."""
+        smoothed = task.positive + self.smoothing * training.frequency
+        rates = smoothed / (task.weight.sum() + self.smoothing)
         self.constants_ = np.log(rates) - np.log1p(-rates)
         constant = self.is_constant
         prior = log_prior(self.constants_[constant], training.frequency[constant])

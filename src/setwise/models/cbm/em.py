@@ -20,19 +20,26 @@ component give a row is an upper bound of what the whole component can, and wher
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from setwise.learners.workers import Workers
-from setwise.models.cbm.component import Component
+from setwise.models.cbm.component import Component, Task
 from setwise.models.cbm.rows import TrainingRows
 from setwise.models.cbm.state import restore, twin
+from setwise.models.cbm.together import are_small, improve_together
 
 LOG_NOTHING = -700.0  # the logarithm of a share that counts as none even in a dense model
+WORTH_THREADS = 1e7  # numbers in X, times components
 LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Gate(Protocol):
@@ -128,17 +135,30 @@ class EM:
         """All blocks of parameters; what each component then says of its own rows."""
         training, weight = self.training, self.training.weight
 
-        def component(k: int) -> tuple[np.ndarray, np.ndarray]:
+        def task(k: int) -> Task | None:
             shares = self.responsibilities[k]
             rows = np.flatnonzero(shares)
             mass = shares[rows] * weight[rows]
-            if mass.sum() > LEAST_MASS:
-                self.components[k].maximise(training, rows, mass)
-            return rows, self.components[k].log_likelihood(training, rows)
+            if mass.sum() <= LEAST_MASS:
+                return None
+            return self.components[k].task(training, rows, mass)
 
-        known = self.workers.map(component, range(len(self.components)))
+        tasks = self._map(task, range(len(self.components)))
+        busy = [task for task in tasks if task is not None]
+        if are_small(training, busy):
+            improve_together(training, busy, self.workers)
+        else:
+            self._map(lambda task: task.improve(training), busy)
         self.gate.improve(training, self.responsibilities.T, self.workers)
-        return known
+
+        def known(k: int) -> tuple[np.ndarray, np.ndarray]:
+            task, component = tasks[k], self.components[k]
+            rows = np.flatnonzero(self.responsibilities[k]) if task is None else task.rows
+            if task is not None:
+                component.settle(training, task)
+            return rows, component.log_likelihood(training, rows)
+
+        return self._map(known, range(len(tasks)))
 
     def _expect(self, known: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
         """New responsibilities; the free energy, and the mean log-likelihood."""
@@ -162,12 +182,20 @@ class EM:
             joint[others] += self.components[k].log_likelihood(training, others)
             joint[~promising] = -np.inf
 
-        self.workers.map(component, range(K))
+        self._map(component, range(K))
         return self._normalise(log_joint)
 
     def _log_weights(self) -> np.ndarray:
         """What the gate says of the training rows, (n, K)."""
         return self.gate.log_proba(self.training.seen_by(self.gate))
+
+    def _map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """In threads, unless there is so little to do that they would only wait for each other."""
+        X = self.training.X
+        numbers = X.nnz if sparse.issparse(X) else X.size
+        if numbers * len(self.components) < WORTH_THREADS:
+            return [work(item) for item in items]
+        return self.workers.map(work, items)
 
     def _normalise(self, log_joint: np.ndarray) -> tuple[float, float]:
         top = log_joint.max(axis=0)

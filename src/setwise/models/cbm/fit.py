@@ -119,7 +119,7 @@ def _warn_of_interruption(rounds: int, max_iter: int, checkpoint: Checkpoint | N
     )
 
 
-def basis_for(X: Any, weight: np.ndarray, settings: Settings) -> np.ndarray | None:
+def basis_for(X: Any, weight: np.ndarray, settings: Settings) -> Any:
     """The basis to work in, (d, r); None where no learner would use it."""
     if is_in_basis(settings.learner) or is_in_basis(settings.gate):
         return working_basis(X, weight)
@@ -174,7 +174,7 @@ def _by_labels_alone(training: TrainingRows, settings: Settings) -> tuple[np.nda
     K = min(settings.n_components, len(training.weight))
     labels_alone = BernoulliMixtureModel(
         K, n_starts=settings.n_starts, smoothing=0.01,
-        random_state=settings.random_state,
+        random_state=settings.random_state, n_jobs=settings.n_jobs,
     ).fit(training.Y, sample_weight=training.weight)  # fmt: skip
     responsibilities = labels_alone.responsibilities(training.Y).T.copy()
     if settings.least > 0:

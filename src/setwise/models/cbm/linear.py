@@ -78,13 +78,23 @@ class LinearLabels:
         if sparse.issparse(X):
             columns = np.flatnonzero(np.bincount(X.indices, minlength=d))
             X = with_columns(X, columns)
-        start = self._start(columns, d, labels, log_odds).astype(X.dtype)
+        start = self.start(columns, d, labels, log_odds).astype(X.dtype)
         weights = improved(X, T, weight, start, C=self.C, steps=self.steps, seed=self.random_state)
+        self.take(training, columns, labels, weights)
+
+    def take(
+        self,
+        training: TrainingRows,
+        columns: np.ndarray | None,
+        labels: np.ndarray,
+        weights: np.ndarray,
+    ) -> None:
+        """Go on with these weights (D + 1, A), the biases last."""
         self.columns_, self.labels_ = columns, labels
         self.weights_, self.biases_ = weights[:-1], weights[-1]
-        self.log_prior_ = self.smoothing * log_prior(self.biases_, frequency)
+        self.log_prior_ = self.smoothing * log_prior(self.biases_, training.frequency[labels])
 
-    def turn(self, basis: np.ndarray) -> None:
+    def turn(self, basis: Any) -> None:
         """From coordinates in the basis (d, r) to features."""
         if self.columns_ is not None:  # then the basis is a choice of features
             self.columns_ = basis.tocsc().indices[self.columns_]
@@ -117,7 +127,7 @@ class LinearLabels:
         """What the objective pays for the weights and biases."""
         return squares(self.weights_) / (2 * self.C) - self.log_prior_
 
-    def _start(
+    def start(
         self, columns: np.ndarray | None, d: int, labels: np.ndarray, log_odds: np.ndarray
     ) -> np.ndarray:
         """The weights that there are, for the new labels and features, (D + 1, A)."""
@@ -154,7 +164,7 @@ class LinearGate:
             self.weights_ = np.zeros((X.shape[1], T.shape[1]), X.dtype)
             self.biases_ = centred(np.log(np.maximum(shares, LEAST_SHARE))).astype(X.dtype)
         start = np.vstack([self.weights_, self.biases_])
-        rows, penalties, dtype = rows_of(X, bias=True), _penalties(start), X.dtype
+        rows, penalties, dtype = rows_of(X, bias=True), unpenalised_bias(start), X.dtype
         wide = weight.astype(dtype)[:, None]
         loss = SoftmaxLoss(rows, T.astype(dtype), wide, 1 / self.C, penalties, workers)
         whitening = _whitening(rows, weight, penalties, typical(shares * (1 - shares)), self.C)
@@ -175,7 +185,7 @@ class LinearGate:
         """Go on with these components only, by what is left of their weights."""
         self.weights_, self.biases_ = self.weights_[:, components], self.biases_[components]
 
-    def turn(self, basis: np.ndarray) -> None:
+    def turn(self, basis: Any) -> None:
         """From coordinates in the basis (d, r) to features."""
         self.weights_ = (basis @ self.weights_).astype(self.biases_.dtype)
 
@@ -213,7 +223,7 @@ def _by_lbfgs(
     steps: int,
     seed: int | None,
 ) -> np.ndarray:
-    rows, penalties, alone = rows_of(X, bias=True), _penalties(start), Workers(1)
+    rows, penalties, alone = rows_of(X, bias=True), unpenalised_bias(start), Workers(1)
     ridge = np.full(T.shape[1], 1 / C)
     loss = BankLoss(rows, padded(T), weight.astype(T.dtype)[:, None], ridge, penalties, alone)
     spreads = np.maximum(loss.spreads(start), LEAST_SPREAD)
@@ -254,7 +264,7 @@ def with_origin(X: Any, rows: np.ndarray) -> Any:
     return taken
 
 
-def _penalties(weights: np.ndarray) -> np.ndarray:
+def unpenalised_bias(weights: np.ndarray) -> np.ndarray:
     """1 where a weight is penalised, (d + 1, 1): everywhere but at the bias."""
     penalties = np.ones((len(weights), 1), weights.dtype)
     penalties[-1] = 0

@@ -66,7 +66,7 @@ class SharedLabels(Protocol):
     def fill_logits(self, X: Any, Z: np.ndarray) -> None:
         """Z (n, K, L) = log-odds of each label in each component."""
 
-    def turn(self, basis: np.ndarray) -> None:
+    def turn(self, basis: Any) -> None:
         """From coordinates in the basis (d, r) to features."""
 
 
@@ -190,7 +190,7 @@ class LinearShared:
         fill_mapped_logits(X.indptr, X.indices, X.data, np.arange(n), column, W, nothing, Z)
         return Z
 
-    def turn(self, basis: np.ndarray) -> None:
+    def turn(self, basis: Any) -> None:
         """From coordinates in the basis (d, r) to features."""
         if self.columns_ is not None:  # then the basis is a choice of features
             self.columns_ = basis.tocsc().indices[self.columns_]

@@ -41,7 +41,8 @@ class Scaling:
         """Learn from rows with their weights."""
         if self.scale not in SCALES:
             raise DataError(f"scale must be one of {', '.join(SCALES)}, not {self.scale!r}")
-        self.mean_, self.factor_ = None, 1.0
+        self.mean_: np.ndarray | None = None
+        self.factor_: Any = 1.0
         if self.scale == "auto":
             if sparse.issparse(X):
                 squares = (X.data.astype(np.float64) ** 2) @ np.repeat(weight, np.diff(X.indptr))
@@ -51,11 +52,11 @@ class Scaling:
         return self
 
     def _standardise(self, X: np.ndarray, share: np.ndarray) -> None:
-        self.mean_ = share @ X.astype(np.float64, copy=False)
-        spread = np.sqrt(share @ np.square(X - self.mean_))
+        mean: np.ndarray = share @ X.astype(np.float64, copy=False)
+        spread = np.sqrt(share @ np.square(X - mean))
         # What varies by no more than rounding is constant: it must not be blown up.
-        noise = 100 * np.finfo(X.dtype).eps * np.abs(self.mean_)
-        varies = spread > noise
+        varies = spread > 100 * np.finfo(X.dtype).eps * np.abs(mean)
+        self.mean_ = mean
         self.factor_ = np.zeros_like(spread)
         self.factor_[varies] = 1 / (spread[varies] * np.sqrt(max(varies.sum(), 1)))
 

@@ -24,7 +24,14 @@ from setwise.data import (
 )
 
 if TYPE_CHECKING:
-    from setwise.models import BinaryRelevance, list_models, load
+    from setwise.models import (
+        CBM,
+        BernoulliMixtureModel,
+        BinaryRelevance,
+        PowerSet,
+        list_models,
+        load,
+    )
 
 __version__ = "0.1.0"
 

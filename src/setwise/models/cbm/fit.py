@@ -171,7 +171,7 @@ def start(
 
 def _by_labels_alone(training: TrainingRows, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Responsibilities (K, n) and log-odds (K, L) of a Bernoulli mixture (section 3.4)."""
-    K = min(settings.n_components, len(training.weight))
+    K = settings.n_components
     labels_alone = BernoulliMixtureModel(
         K, n_starts=settings.n_starts, smoothing=0.01,
         random_state=settings.random_state, n_jobs=settings.n_jobs,

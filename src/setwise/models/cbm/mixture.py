@@ -59,7 +59,8 @@ def without_idle(mixture: Any, X: Any) -> Any:
 
     Gates that cannot do without a component keep them all.
     """
-    if not hasattr(mixture.gate_, "keep") or len(mixture.components_) == 1:
+    can_leave_out = isinstance(mixture, ConditionalMixture) and hasattr(mixture.gate_, "keep")
+    if not can_leave_out or len(mixture.components_) == 1:
         return mixture
     log_weights = mixture.log_weights(X)
     kept = np.flatnonzero(log_weights.max(axis=0) > np.log(IDLE))

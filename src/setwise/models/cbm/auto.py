@@ -1,9 +1,9 @@
 """Settings that say "auto", chosen on held-out rows, for little more than a fit.
 
-C comes first, at a middling K: a few rounds of EM at a middling C, then upwards as long as held-out
-rows like it, or downwards, each C going on where its neighbour was, for fewer rounds. Then K, the
-same way but each from its own start, as components cannot be handed over. Together that is about as
-many rounds as one or two fits need.
+C comes first, at a middling K, and with parameters shared or not if that is open: a few rounds of
+EM at a middling C, then upwards as long as held-out rows like it, or downwards, each C going on
+where its neighbour was, for fewer rounds. Then K, the same way but each from its own start, as
+components cannot be handed over. Together that is about as many rounds as one or two fits need.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from setwise.models.cbm.stopping import HeldOut, Score
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 MIDDLE_C = 10.0
+SHARING = (None, "labels")
 COUNTS = (1, 2, 3, 5, 10, 20, 40, 80, 160)
 MIDDLE_K = 20
 FIRST_ROUNDS = 5  # from a new start
@@ -33,6 +34,7 @@ MORE_ROUNDS = 2  # at a neighbour's strength
 class Trial(NamedTuple):
     """A setting, and what held-out rows say of it."""
 
+    sharing: str | None
     n_components: int
     C: float
     score: float
@@ -71,7 +73,7 @@ class Chooser:
         for _ in range(rounds):
             em.round()
             score = max(score, self.held_out.judge(as_mixture(em, self.basis)))
-        self.trials.append(Trial(K, C, score))
+        self.trials.append(Trial(self.settings.sharing, K, C, score))
         return score
 
 
@@ -94,16 +96,32 @@ def choose(
     with Workers(settings.n_jobs) as workers:
         training = turned_rows(part, Y[train], weight[train], basis)
         chooser = Chooser(training, basis, held_out, settings, workers, [])
-        C = settings.C if settings.C != "auto" else _strength(chooser)
-        K = settings.n_components if settings.n_components != "auto" else _count(chooser, C)
-    return Choice(replace(settings, C=C, n_components=K), chooser.trials)
+        if "auto" in (settings.sharing, settings.C):
+            sharing, C = _penalties(chooser)
+            chooser.settings = replace(settings, sharing=sharing, C=C)
+        if settings.n_components == "auto":
+            chooser.settings = replace(chooser.settings, n_components=_count(chooser))
+    return Choice(chooser.settings, chooser.trials)
 
 
-def _strength(chooser: Chooser) -> float:
-    """The best C at the K that is given, or a middling one."""
-    wanted = chooser.settings.n_components
-    K = MIDDLE_K if wanted == "auto" else wanted
-    em, score = chooser.begin(K, MIDDLE_C)
+def _penalties(chooser: Chooser) -> tuple[str | None, float]:
+    """The best sharing and C, at the K that is given, or a middling one."""
+    settings, found = chooser.settings, {}
+    for sharing in SHARING if settings.sharing == "auto" else (settings.sharing,):
+        chooser.settings = replace(settings, sharing=sharing)
+        C, score = _strength(chooser)
+        found[score] = (sharing, C)
+    return found[max(found)]
+
+
+def _strength(chooser: Chooser) -> tuple[float, float]:
+    """The C that is given, or the best one, with its score."""
+    settings = chooser.settings
+    K = MIDDLE_K if settings.n_components == "auto" else settings.n_components
+    C = MIDDLE_C if settings.C == "auto" else settings.C
+    em, score = chooser.begin(K, C)
+    if settings.C != "auto":
+        return C, score
     state = em.state()
 
     def at(C: float) -> float:
@@ -113,12 +131,13 @@ def _strength(chooser: Chooser) -> float:
     best, highest = climb(STRENGTHS[middle:], score, at)
     if best == MIDDLE_C:
         em.restore(state)
-        best, _ = climb(STRENGTHS[middle::-1], highest, at)
-    return float(best)
+        best, highest = climb(STRENGTHS[middle::-1], highest, at)
+    return best, highest
 
 
-def _count(chooser: Chooser, C: float) -> int:
-    """The best K at that C."""
+def _count(chooser: Chooser) -> int:
+    """The best K with the other settings as they are."""
+    C = chooser.settings.C
     largest = max(2, len(chooser.training.weight) // 5)
     counts = [K for K in COUNTS if largest >= K]
     middle = max(place for place, K in enumerate(counts) if K <= MIDDLE_K)

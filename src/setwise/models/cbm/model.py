@@ -54,8 +54,9 @@ class CBM(Inspection, SetClassifier):
         them; "auto" chooses it on held-out rows.
     l1_ratio : float
         The share of the lasso in the penalty of "elastic", from 0 (ridge) to 1.
-    sharing : None or "labels"
-        "labels": one classifier a label for all components, with a bias a component.
+    sharing : None, "labels" or "auto"
+        "labels": one classifier a label for all components, with a bias a component; "auto"
+        chooses on held-out rows.
     target : str or Decision
         The metric that predictions are made for, see ``setwise.decisions``.
     allow_empty : bool or "auto"
@@ -191,7 +192,7 @@ class CBM(Inspection, SetClassifier):
         checkpoints = self._checkpoints(X, Y, weight, groups)
         trials: list[Trial] = []
         with progress(self.verbose) as reports:
-            if "auto" in (settings.C, settings.n_components):
+            if "auto" in (settings.C, settings.n_components, settings.sharing):
                 settings, trials = choose(
                     scaled, Y, weight, groups, settings,
                     score=self._score(), share=self.validation_share,
@@ -227,7 +228,11 @@ class CBM(Inspection, SetClassifier):
                 for number, fitted in enumerate(members.fitted)
                 for done in fitted.history
             ],
-            "chosen_": {"n_components": settings.n_components, "C": settings.C},
+            "chosen_": {
+                "n_components": settings.n_components,
+                "C": settings.C,
+                "sharing": settings.sharing,
+            },
             "trials_": [trial._asdict() for trial in trials],
             "stopping_curve_": search.curve if search else [],
             **component_facts(mixtures, scaled, Y, weight),
@@ -326,8 +331,8 @@ class CBM(Inspection, SetClassifier):
             raise DataError(f"smoothing must be above 0, not {self.smoothing!r}; try 0.1")
         if not 0 <= self.l1_ratio <= 1:
             raise DataError(f"l1_ratio is a share from 0 to 1, not {self.l1_ratio!r}; try 0.5")
-        if self.sharing not in (None, "labels"):
-            raise DataError(f'sharing must be None or "labels", not {self.sharing!r}')
+        if self.sharing not in (None, "labels", "auto"):
+            raise DataError(f'sharing must be None, "labels" or "auto", not {self.sharing!r}')
         if self.dtype not in ("float32", "float64"):
             raise DataError(f"dtype must be float32 or float64, not {self.dtype!r}")
         gate = self.learner if isinstance(self.gate, str) and self.gate == "auto" else self.gate

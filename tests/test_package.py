@@ -24,9 +24,7 @@ def test_importing_compiles_nothing_and_loads_nothing_heavy():
     assert not heavy & set(loaded.split())
 
 
-@pytest.mark.parametrize(
-    "module", ["setwise", "setwise.data", "setwise.metrics", "setwise.models"]
-)
+@pytest.mark.parametrize("module", ["setwise", "setwise.data", "setwise.metrics", "setwise.models"])
 def test_all_is_sorted_and_true(module):
     module = importlib.import_module(module)
     assert list(module.__all__) == sorted(module.__all__, key=constants_classes_functions)

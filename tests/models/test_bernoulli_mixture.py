@@ -119,3 +119,16 @@ def test_what_it_cannot_do_it_says():
         sw.BernoulliMixtureModel(2).fit(np.zeros((0, 3), int))
     with pytest.raises(DataError, match="zero everywhere"):
         sw.BernoulliMixtureModel(2).fit(np.eye(2, dtype=int), sample_weight=[0, 0])
+
+
+def test_starts_on_a_sample_of_the_sets_end_about_as_high(monkeypatch):
+    from setwise.models import bernoulli_mixture
+
+    random = np.random.default_rng(0)
+    means = random.choice([0.05, 0.6], (4, 14))
+    Y = (random.random((1500, 14)) < means[random.integers(0, 4, 1500)]).astype(int)
+    whole = sw.BernoulliMixtureModel(4, random_state=0, tol=1e-8).fit(Y)
+    monkeypatch.setattr(bernoulli_mixture, "ENOUGH_SETS", 200)
+    sampled = sw.BernoulliMixtureModel(4, random_state=0, tol=1e-8).fit(Y)
+    assert sampled.objective_ == pytest.approx(whole.objective_, rel=0.01)
+    assert (np.diff(sampled.history_) >= -1e-9 * abs(sampled.objective_)).all()

@@ -31,9 +31,7 @@ def reference(X, which, C, **options):
 def probabilities(model, X, sets):
     """p(y|x) of each of some sets, (n, m)."""
     dist = model.predict_dist(X)
-    return np.stack(
-        [np.exp(dist.log_prob(np.tile(one, (X.shape[0], 1)))) for one in sets], axis=1
-    )
+    return np.stack([np.exp(dist.log_prob(np.tile(one, (X.shape[0], 1)))) for one in sets], axis=1)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
@@ -63,7 +61,7 @@ def test_sets_that_training_does_not_have_are_impossible():
     model = sw.PowerSet().fit(X, Y)
     every = np.array(list(product([0, 1], repeat=3)))
     p = probabilities(model, X, every)
-    known = np.array([(SETS == one).all(axis=1).any() for one in every])
+    known = np.array([(one == SETS).all(axis=1).any() for one in every])
     assert known.sum() == len(SETS)
     np.testing.assert_array_equal(p[:, ~known], 0)
     np.testing.assert_allclose(p[:, known].sum(axis=1), 1, rtol=1e-9)

@@ -47,7 +47,8 @@ def run_entry(console: Console, name: str, json_path: str | None) -> None:
 def results_table(results: dict[str, Any]) -> Table:
     """One line a data set and decision; each decision's own measure in bold where it is best."""
     entry = results["entry"]
-    measures = list(dict.fromkeys(OWN_MEASURE[decision][0] for decision in entry["decisions"]))
+    own = [OWN_MEASURE[decision][0] for decision in entry["decisions"]]
+    measures = list(dict.fromkeys([*own, *entry["also"]]))
     table = Table(title=entry["title"], title_justify="left")
     for column in ("data", "model", "decided for"):
         table.add_column(column, no_wrap=True)

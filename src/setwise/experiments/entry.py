@@ -33,5 +33,7 @@ class Entry:
     reference: Mapping[tuple[str, str], float] = field(default_factory=dict)
     #: data set -> how its features are made, if not as they are: "tfidf"
     features: Mapping[str, str] = field(default_factory=dict)
+    #: measures that are shown although no decision is made for them
+    also: tuple[str, ...] = ()
     zero_division: float = 0.0  # what F1 is where nothing is relevant and nothing predicted
     notes: str = ""

@@ -71,6 +71,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = _weights(sample_weight, X)
         groups = _groups(groups, X.shape[0])
         empty_rows = bool((np.diff(Y.indptr) == 0).any())
+        if self.allow_empty not in (True, False, "auto"):
+            raise DataError(f'allow_empty is True, False or "auto", not {self.allow_empty!r}')
         allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
         decision = self._decision()
         # A rule must be tuned on rows that its model has not seen.

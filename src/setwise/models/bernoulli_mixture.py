@@ -25,6 +25,7 @@ from setwise.storage import storable
 # Means start in the middle of the scale, so that no label decides a cluster by itself.
 START_RANGE = (0.25, 0.75)
 STEEP = 1e-3  # gain a row
+ENOUGH_SETS = 3000  # to tell good starts from bad ones
 
 
 class Mixture(NamedTuple):
@@ -45,7 +46,8 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         K, the number of label clusters.
     n_starts : int
         Random starts. All climb until a step gains less than 1e-3 a row; the better third climbs
-        on, and the best of these is kept.
+        on, and the best of these is kept. Of more than 3,000 distinct sets, the starts see a sample
+        of so many, and only the best climbs on, on all of them.
     max_iter, tol : int, float
         EM steps a start at most; it ends when a step gains less than ``tol`` a row.
     smoothing : float
@@ -109,15 +111,22 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         K, L = self.n_components, encoded.shape[1]
         rank = _ranks(distinct.sets, counts)
         means = [random.uniform(*START_RANGE, (K, L))[:, rank] for _ in range(self.n_starts)]
+        sample, finalists = np.arange(len(distinct)), -(-self.n_starts // 3)
+        if len(distinct) > ENOUGH_SETS:
+            sample = random.choice(
+                len(distinct), ENOUGH_SETS, replace=False, p=counts / counts.sum()
+            )
+            finalists = 1
+        few, few_counts = distinct.sets[sample], counts[sample]
         # All starts climb the steep part; the better ones go on to the top.
         with Workers(self.n_jobs) as workers:
-            starts = workers.map(
-                lambda start: self._climb(distinct.sets, counts, start, STEEP), means
-            )
+            starts = workers.map(lambda start: self._climb(few, few_counts, start, STEEP), means)
             starts.sort(key=lambda mixture: -mixture.history[-1])
+            if len(sample) < len(distinct):  # what was reached on a sample is another objective
+                starts = [start._replace(history=[]) for start in starts]
             tops = workers.map(
                 lambda start: self._climb(distinct.sets, counts, start.means, self.tol, start),
-                starts[: -(-self.n_starts // 3)],
+                starts[:finalists],
             )
         best = max(tops, key=lambda mixture: mixture.history[-1])
         order = np.argsort(-best.log_weights, kind="stable")

@@ -395,7 +395,7 @@ def test_explanations_tell_the_features_of_an_elastic_net_and_none_of_trees():
         ({"learner": KNeighborsClassifier()}, "takes no sample_weight"),
         ({"gate": KNeighborsClassifier()}, "takes no sample_weight"),
         ({"learner": "elastic", "l1_ratio": 1.5}, "l1_ratio"),
-        ({"learner": "boosting", "sharing": "labels"}, "sharing"),
+        ({"learner": "elastic", "sharing": "labels"}, "sharing"),
     ],
 )
 def test_what_cannot_learn_is_refused(parameters, message):

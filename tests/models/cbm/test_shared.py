@@ -286,5 +286,5 @@ def test_a_tree_can_be_the_gate(data):
 
 
 def test_other_kinds_of_sharing_are_refused(data):
-    with pytest.raises(DataError, match='sharing must be None or "labels"'):
+    with pytest.raises(DataError, match="sharing must be None"):
         sw.CBM(sharing="features").fit(*data)

@@ -19,7 +19,7 @@ from setwise.learners.workers import Workers
 from setwise.models.cbm.em import EM
 from setwise.models.cbm.fit import Settings, as_mixture, basis_for, start, turned_rows
 from setwise.models.cbm.rows import TrainingRows
-from setwise.models.cbm.search import held_out_parts
+from setwise.models.cbm.search import held_out_parts, judges
 from setwise.models.cbm.stopping import HeldOut, Score
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
@@ -90,7 +90,7 @@ def choose(
 ) -> Choice:
     """The settings with what was "auto" replaced; X is scaled."""
     train, test = held_out_parts(Y, weight, groups, share, settings.random_state)
-    held_out = HeldOut(X[test], Y[test], weight[test], score, 1, allow_empty, settings.n_jobs)
+    held_out = judges(X, Y, weight, test, score, 1, allow_empty, settings.n_jobs)
     part = X[train]
     basis = basis_for(part, weight[train], settings)
     with Workers(settings.n_jobs) as workers:

@@ -2,9 +2,11 @@
 
 How features are scaled decides more about a mixture than the number of its components, so there is
 a default. Dense columns are centred and divided by their deviation, and then all by one number that
-makes the mean squared length of a row one; of a sparse X only the last, so that it stays sparse and
-its columns (of tf-idf, say) keep their proportions. After that the same C means about the same
-everywhere.
+makes the mean squared length of a row one. After that the same C means about the same everywhere.
+
+A sparse X is not centred, so that it stays sparse, and its columns (of tf-idf, say) keep their
+proportions. But where the entries of a column are more than ``ALIKE`` times as large as is typical,
+or as small, they have another unit, which says nothing: they are brought to the typical size.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from setwise.storage import storable
 SCALES = ("auto", "none")
 LARGEST_BASIS = 1000  # features: beyond it, finding the basis costs more than it saves
 WORTH_LEAVING_OUT = 0.9  # share of features that occur: below it the others are left out
+ALIKE = 10.0  # times as large or small: what sparse columns may differ from a typical one
+OVERFLOW = 1e-3  # of the number whose square overflows: what is left for sums
 
 
 @storable
@@ -31,7 +35,8 @@ class Scaling:
     scale : {"auto", "none"}
     dtype : what the learners compute in
 
-    Attributes: ``mean_`` (d,) or None, ``factor_``: (d,) or a number.
+    Attributes: ``is_sparse_``: whether the rows were; ``mean_`` (d,) or None, ``factor_``: (d,) or
+    a number.
     """
 
     def __init__(self, scale: str = "auto", dtype: str = "float32") -> None:
@@ -41,12 +46,14 @@ class Scaling:
         """Learn from rows with their weights."""
         if self.scale not in SCALES:
             raise DataError(f"scale must be one of {', '.join(SCALES)}, not {self.scale!r}")
+        self.is_sparse_ = sparse.issparse(X)
         self.mean_: np.ndarray | None = None
         self.factor_: Any = 1.0
+        X = self._as_in_training(X)
         if self.scale == "auto":
+            _check_size(X, np.float64, "")
             if sparse.issparse(X):
-                squares = (X.data.astype(np.float64) ** 2) @ np.repeat(weight, np.diff(X.indptr))
-                self.factor_ = float(np.sqrt(weight.sum() / squares)) if squares > 0 else 1.0
+                self._even_out(X, weight)
             else:
                 self._standardise(X, weight / weight.sum())
         return self
@@ -60,15 +67,57 @@ class Scaling:
         self.factor_ = np.zeros_like(spread)
         self.factor_[varies] = 1 / (spread[varies] * np.sqrt(max(varies.sum(), 1)))
 
+    def _even_out(self, X: Any, weight: np.ndarray) -> None:
+        d, weights = X.shape[1], np.repeat(weight, np.diff(X.indptr))
+        squares = np.bincount(X.indices, np.square(X.data, dtype=np.float64) * weights, minlength=d)
+        mass = np.bincount(X.indices, weights, minlength=d)
+        occurs = squares > 0
+        if not occurs.any():
+            return
+        size = np.log(squares[occurs] / mass[occurs]) / 2  # of the entries that are there
+        apart = size - np.median(size)
+        factor = np.ones(d)
+        factor[occurs] = np.exp(-np.where(np.abs(apart) > np.log(ALIKE), apart, 0.0))
+        whole = float(np.sqrt(weight.sum() / (squares @ np.square(factor))))
+        self.factor_ = whole if (factor == 1).all() else factor * whole
+
     def transform(self, X: Any) -> Any:
-        """The rows, scaled, in the precision to compute in."""
-        if self.mean_ is None and isinstance(self.factor_, float) and self.factor_ == 1.0:
-            return X.astype(self.dtype, copy=False)
-        if sparse.issparse(X):
-            return (X * self.factor_).astype(self.dtype)
+        """The rows, scaled, in the precision to compute in; sparse if those of the fit were."""
+        scaled = self._scaled(self._as_in_training(X))
+        _check_size(scaled, self.dtype, "" if self.scale == "none" else " after scaling")
+        return scaled.astype(self.dtype, copy=False)
+
+    def _scaled(self, X: Any) -> Any:
+        if np.ndim(self.factor_) == 0:
+            return X if self.factor_ == 1.0 else X * self.factor_
+        if self.mean_ is None:
+            data = X.data * self.factor_[X.indices]
+            return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
         # In X's own precision until the mean is gone: a large one would leave no digits.
-        scaled: np.ndarray = ((X - self.mean_) * self.factor_).astype(self.dtype)
-        return scaled
+        return (X - self.mean_) * self.factor_
+
+    def _as_in_training(self, X: Any) -> Any:
+        """The rows, sparse or not as the learners know them; each entry is stored once."""
+        if not self.is_sparse_:
+            return X.toarray() if sparse.issparse(X) else X
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+
+def _check_size(X: Any, dtype: Any, when: str) -> None:
+    """Refuse numbers whose sums of squares overflow: no learner would come back with numbers."""
+    numbers = X.data if sparse.issparse(X) else X
+    largest = float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
+    limit = OVERFLOW * float(np.sqrt(np.finfo(dtype).max))
+    if not largest < limit:
+        raise DataError(
+            f"X has a number as large as {largest:.1e}{when}, and from {limit:.1e} on sums "
+            f"overflow in {np.dtype(dtype).name}; look for wrong entries, or divide such features "
+            "by a large number"
+        )
 
 
 def working_basis(X: Any, weight: np.ndarray) -> Any:

@@ -197,7 +197,10 @@ def _prepared(
         random_state=settings.random_state,
     )  # fmt: skip
     if settings.sharing is not None:
-        shared = make_shared(settings.learner, C=settings.C, steps=settings.steps)
+        shared = make_shared(
+            settings.learner, C=settings.C, steps=settings.steps,
+            smoothing=settings.smoothing, random_state=settings.random_state,
+        )  # fmt: skip
         shared.start(training, log_odds)
         views: list[Any] = [SharedComponent(shared, k) for k in range(K)]
         return SharedEM(

@@ -13,6 +13,7 @@ from setwise.models.cbm.elastic import ElasticGate, ElasticLabels
 from setwise.models.cbm.em import Gate
 from setwise.models.cbm.linear import LinearGate, LinearLabels
 from setwise.models.cbm.shared import LinearShared, SharedLabels
+from setwise.models.cbm.shared_boosted import BoostedShared
 from setwise.models.cbm.tree_gate import TreeGate
 
 LEARNERS = ("logistic", "elastic", "boosting")
@@ -69,11 +70,17 @@ def make_labels(
     return BoostedLabels(steps, smoothing, random_state)
 
 
-def make_shared(learner: Any, *, C: float, steps: int) -> SharedLabels:
+def make_shared(
+    learner: Any, *, C: float, steps: int, smoothing: float, random_state: int | None
+) -> SharedLabels:
     """Classifiers of all components' labels, not fitted."""
     if isinstance(learner, str) and learner == "logistic":
         return LinearShared(C, steps)
-    raise DataError(f'sharing="labels" needs learner="logistic"; got {learner!r}')
+    if isinstance(learner, str) and learner == "boosting":
+        return BoostedShared(steps, smoothing, random_state)
+    raise DataError(
+        f'sharing="labels" needs learner="logistic" or learner="boosting"; got {learner!r}'
+    )
 
 
 def make_gate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,9 @@ class CBM(Inspection, SetClassifier):
     l1_ratio : float
         The share of the lasso in the penalty of "elastic", from 0 (ridge) to 1.
     sharing : None, "labels" or "auto"
-        "labels": one classifier a label for all components, with a bias a component; "auto"
-        chooses on held-out rows.
+        "labels": one classifier a label for all components, with a bias a component, for
+        "logistic" and for "boosting", whose trees may split on the component too; "auto" chooses
+        on held-out rows.
     target : str or Decision
         The metric that predictions are made for, see ``setwise.decisions``.
     allow_empty : bool or "auto"
@@ -214,7 +216,7 @@ class CBM(Inspection, SetClassifier):
                 members = Members([search.fitted], False)
             else:
                 members = fit_in_turn(
-                    (partial(fit, *plan) for plan in self._plans(len(weight))),
+                    (partial(fit, *plan) for plan in self._plans(weight)),
                     search.fitted if search else None,
                 )
         if checkpoints and members.are_all:
@@ -238,15 +240,19 @@ class CBM(Inspection, SetClassifier):
             **component_facts(mixtures, scaled, Y, weight),
         }
 
-    def _plans(self, n: int) -> Iterator[tuple[str, int | None, np.ndarray]]:
+    def _plans(self, weight: np.ndarray) -> Iterator[tuple[str, int | None, np.ndarray]]:
         """For each member: its checkpoint's name, its seed, and how often each row is drawn."""
+        drawn = np.ones(len(weight))
         if self.n_ensembles == 1 and not self.bootstrap:
-            yield "", self.random_state, np.ones(n)
+            yield "", self.random_state, drawn
             return
         random = as_generator(self.random_state)
+        busy = np.flatnonzero(weight)  # a draw of other rows only would leave nothing to learn
         for number in range(self.n_ensembles):
             seed = int(random.integers(2**31))
-            drawn = random.multinomial(n, np.full(n, 1 / n)) if self.bootstrap else np.ones(n)
+            if self.bootstrap:
+                drawn = np.zeros(len(weight))
+                drawn[busy] = random.multinomial(len(busy), np.full(len(busy), 1 / len(busy)))
             yield str(number), seed, drawn
 
     def _score(self) -> Score:
@@ -315,6 +321,8 @@ class CBM(Inspection, SetClassifier):
     def _settings(self) -> Settings:
         if self.n_components != "auto":
             check_count("n_components", self.n_components, at_least=1)
+        for name in ("C", "l1_ratio", "min_label_share", "min_responsibility", "smoothing", "tol"):
+            _check_number(name, getattr(self, name))
         if self.C != "auto":
             check_strength(self.C, 1)
         check_count("n_ensembles", self.n_ensembles, at_least=1)
@@ -357,3 +365,9 @@ class CBM(Inspection, SetClassifier):
 
     def _iterations(self) -> int:
         return len(self.history_)
+
+
+def _check_number(name: str, value: Any) -> None:
+    is_auto = name == "C" and isinstance(value, str) and value == "auto"
+    if not (is_auto or (isinstance(value, Real) and np.isfinite(float(value)))):
+        raise DataError(f"{name} must be a finite number, not {value!r}; correct it")

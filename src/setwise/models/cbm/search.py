@@ -46,17 +46,29 @@ def find_rounds(
     Rows of one group are never separated; rows without weight take no part.
     """
     train, test = held_out_parts(Y, weight, groups, share, settings.random_state)
-    has_empty = bool((np.diff(Y[test].indptr) == 0).any())
-    # A set that cannot be has no log-likelihood; where one is there, the empty set must be able to.
-    possible = allow_empty or (score is mean_log_likelihood and has_empty)
-    held_out = HeldOut(
-        X[test], Y[test], weight[test], score, patience, possible, settings.n_jobs
-    )  # fmt: skip
+    held_out = judges(X, Y, weight, test, score, patience, allow_empty, settings.n_jobs)
     fitted = fit_mixture(
         X[train], Y[train], weight[train], settings,
         report=report, checkpoint=checkpoint, held_out=held_out,
     )  # fmt: skip
     return Search(fitted, [done["held_out"] for done in fitted.history])
+
+
+def judges(
+    X: Any,
+    Y: sparse.csr_array,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    score: Score,
+    patience: int,
+    allow_empty: bool,
+    n_jobs: int | None,
+) -> HeldOut:
+    """Those rows as what judges a mixture."""
+    has_empty = bool((np.diff(Y[rows].indptr) == 0).any())
+    # A set that cannot be has no log-likelihood; where one is there, the empty set must be able to.
+    possible = allow_empty or (score is mean_log_likelihood and has_empty)
+    return HeldOut(X[rows], Y[rows], weight[rows], score, patience, possible, n_jobs)
 
 
 def held_out_parts(
@@ -72,8 +84,8 @@ def held_out_parts(
         raise DataError(f"validation_share is between 0 and 1, not {share!r}; try 0.2")
     if len(counts) < 2:
         raise DataError(
-            "the number of rounds is found on held-out rows, but there is only one row with "
-            'weight; use stopping="bound"'
+            'what is "auto", and the number of rounds, is found on held-out rows, but there is '
+            'only one row with weight; give numbers, and stopping="bound"'
         )
     parts = holdout(
         Y[counts],

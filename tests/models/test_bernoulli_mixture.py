@@ -79,7 +79,8 @@ def test_samples_have_the_moments_of_the_mixture():
 def test_components_that_empty_leave_no_nan(Y):
     model = sw.BernoulliMixtureModel(8, random_state=0).fit(Y)
     shares = model.responsibilities(Y)
-    assert np.isfinite(model.means_).all() and np.isfinite(model.objective_)
+    assert np.isfinite(model.means_).all()
+    assert np.isfinite(model.objective_)
     assert ((model.means_ > 0) & (model.means_ < 1)).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 

@@ -96,12 +96,21 @@ class SoftmaxLoss:
 def padded(columns: np.ndarray) -> np.ndarray:
     """The columns, with zeros up to a multiple of ``LANES``; a few are left as they are."""
     L = columns.shape[1]
-    extra = 0 if L <= LANES // 2 else -L % LANES
-    if not extra:
+    width = padded_width(L)
+    if width == L:
         return np.ascontiguousarray(columns)
-    wide = np.zeros((columns.shape[0], L + extra), columns.dtype)
+    wide = np.zeros((columns.shape[0], width), columns.dtype)
     wide[:, :L] = columns
     return wide
+
+
+def padded_width(L: int) -> int:
+    """How many columns ``padded`` makes of L.
+
+    >>> padded_width(3), padded_width(9)
+    (3, 16)
+    """
+    return L if L <= LANES // 2 else -(-L // LANES) * LANES
 
 
 def blocks(start: int, stop: int, L: int) -> Iterator[tuple[int, int]]:

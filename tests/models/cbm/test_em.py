@@ -39,7 +39,8 @@ def test_the_penalised_log_likelihood_never_falls(as_csr, seed, dtype, rtol):
     X = sparse.csr_array(X * (np.abs(X) > 0.5)) if as_csr else X
     model = sw.CBM(6, C=2.0, max_iter=25, dtype=dtype, random_state=seed, **DENSE, **FOREVER)
     values = bounds(model.fit(X, Y))
-    assert len(values) == 25 and values[-1] > values[0]
+    assert len(values) == 25
+    assert values[-1] > values[0]
     assert_never_falls(values, rtol)
 
 

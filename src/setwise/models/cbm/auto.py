@@ -94,7 +94,7 @@ def choose(
     part = X[train]
     basis = basis_for(part, weight[train], settings)
     with Workers(settings.n_jobs) as workers:
-        training = turned_rows(part, Y[train], weight[train], basis)
+        training = turned_rows(part, Y[train], weight[train], basis, settings)
         chooser = Chooser(training, basis, held_out, settings, workers, [])
         if "auto" in (settings.sharing, settings.C):
             sharing, C = _penalties(chooser)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from setwise.models.cbm.rows import TrainingRows, log_prior
+from setwise.models.cbm.rows import TrainingRows, log_prior, row_pieces
 from setwise.storage import storable
 
 
@@ -107,8 +107,11 @@ class Component:
         """What the classifiers say of the rows' active labels, (m,)."""
         if not len(self.labels):
             return np.zeros(len(rows))
-        Z = self.classifiers_.logits(training.seen_by(self.classifiers_), rows)
-        return training.log_likelihood(rows, self.labels, Z)
+        X, found = training.seen_by(self.classifiers_), np.empty(len(rows))
+        for piece in row_pieces(len(rows)):
+            Z = self.classifiers_.logits(X, rows[piece])
+            found[piece] = training.log_likelihood(rows[piece], self.labels, Z)
+        return found
 
     def fill_logits(self, X: Any, Z: np.ndarray) -> None:
         """Z (n, L) = log-odds of all labels."""

@@ -29,7 +29,7 @@ from scipy import sparse
 
 from setwise.learners.workers import Workers
 from setwise.models.cbm.component import Component, Task
-from setwise.models.cbm.rows import TrainingRows
+from setwise.models.cbm.rows import TrainingRows, row_pieces
 from setwise.models.cbm.state import restore, twin
 from setwise.models.cbm.together import are_small, improve_together
 
@@ -164,7 +164,7 @@ class EM:
         """New responsibilities; the free energy, and the mean log-likelihood."""
         training, K = self.training, len(self.components)
         log_joint = np.ascontiguousarray(self._log_weights().T)  # (K, n)
-        log_joint += self._constants()
+        self._add_constants(log_joint)
         reached = np.full(log_joint.shape[1], -np.inf)
         for k, (rows, log_likelihood) in enumerate(known):
             values = log_joint[k, rows] + log_likelihood
@@ -198,38 +198,42 @@ class EM:
         return self.workers.map(work, items)
 
     def _normalise(self, log_joint: np.ndarray) -> tuple[float, float]:
+        """Responsibilities from ``log_joint``, which is used up."""
         top = log_joint.max(axis=0)
-        shares = np.exp(log_joint - top)
+        log_joint -= top
+        shares = np.exp(log_joint, out=log_joint)
         total = shares.sum(axis=0)
         log_likelihood = top + np.log(total)  # (n,)
         shares /= total
+        free_energy = log_likelihood
         if self.least > 0:
             shares[shares < self.least] = 0
             kept = shares.sum(axis=0)
             shares /= kept
             free_energy = log_likelihood + np.log(kept)
-        else:
-            free_energy = log_likelihood
-        self.responsibilities = shares
+        self.responsibilities = shares.astype(self.training.X.dtype, copy=False)
         weight = self.training.weight
         penalty = self.gate.penalty + sum(component.penalty for component in self.components)
         bound = float(weight @ free_energy) - penalty
         return bound, float(weight @ log_likelihood) / self.training.total
 
-    def _constants(self) -> np.ndarray:
-        """What the constants of each component say of each row's labels, (K, n)."""
+    def _add_constants(self, log_joint: np.ndarray) -> None:
+        """Add what the constants of each component say of each row's labels to (K, n)."""
         log_odds = np.stack(
             [
                 np.where(component.is_constant, component.constants_, 0.0)
                 for component in self.components
+            ],
+            axis=1,
+        )
+        log_joint -= np.array(
+            [
+                [np.logaddexp(0, component.constants_[component.is_constant]).sum()]
+                for component in self.components
             ]
         )
-        absent = [
-            np.logaddexp(0, component.constants_[component.is_constant]).sum()
-            for component in self.components
-        ]
-        said: np.ndarray = np.asarray(self.training.Y @ log_odds.T).T - np.array(absent)[:, None]
-        return said
+        for rows in row_pieces(log_joint.shape[1]):
+            log_joint[:, rows] += np.asarray(self.training.Y[rows] @ log_odds).T
 
 
 Stop = Callable[[list[Round]], bool]

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from setwise.errors import DataError
+from setwise.models.cbm.rows import row_pieces
 from setwise.storage import storable
 
 SCALES = ("auto", "none")
@@ -59,8 +60,9 @@ class Scaling:
         return self
 
     def _standardise(self, X: np.ndarray, share: np.ndarray) -> None:
-        mean: np.ndarray = share @ X.astype(np.float64, copy=False)
-        spread = np.sqrt(share @ np.square(X - mean))
+        pieces = list(row_pieces(len(X)))
+        mean: np.ndarray = sum(share[rows] @ X[rows].astype(np.float64) for rows in pieces)  # type: ignore[assignment]
+        spread = np.sqrt(sum(share[rows] @ np.square(X[rows] - mean) for rows in pieces))
         # What varies by no more than rounding is constant: it must not be blown up.
         varies = spread > 100 * np.finfo(X.dtype).eps * np.abs(mean)
         self.mean_ = mean
@@ -83,9 +85,17 @@ class Scaling:
 
     def transform(self, X: Any) -> Any:
         """The rows, scaled, in the precision to compute in; sparse if those of the fit were."""
-        scaled = self._scaled(self._as_in_training(X))
-        _check_size(scaled, self.dtype, "" if self.scale == "none" else " after scaling")
-        return scaled.astype(self.dtype, copy=False)
+        X, when = self._as_in_training(X), "" if self.scale == "none" else " after scaling"
+        if sparse.issparse(X) or self.mean_ is None:
+            scaled = self._scaled(X)
+            _check_size(scaled, self.dtype, when)
+            return scaled.astype(self.dtype, copy=False)
+        found = np.empty(X.shape, self.dtype)
+        for rows in row_pieces(len(X)):
+            scaled = self._scaled(X[rows])
+            _check_size(scaled, self.dtype, when)
+            found[rows] = scaled
+        return found
 
     def _scaled(self, X: Any) -> Any:
         if np.ndim(self.factor_) == 0:
@@ -132,8 +142,10 @@ def working_basis(X: Any, weight: np.ndarray) -> Any:
         return _occurring(X)
     if X.shape[1] > LARGEST_BASIS:
         return None
-    gram = (X * weight[:, None].astype(X.dtype)).T @ X
-    values, vectors = linalg.eigh(gram.astype(np.float64))
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_pieces(len(X)):
+        gram += (X[rows] * weight[rows, None].astype(X.dtype)).T @ X[rows]
+    values, vectors = linalg.eigh(gram)
     least = np.finfo(X.dtype).eps * max(X.shape) * max(float(values[-1]), 1e-300)
     kept: np.ndarray = vectors[:, values > least]
     return kept

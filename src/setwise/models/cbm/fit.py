@@ -86,7 +86,8 @@ def fit_mixture(
             report(state.history)
 
     with Workers(settings.n_jobs) as workers:
-        training = turned_rows(X, Y, weight, basis)
+        training = turned_rows(X, Y, weight, basis, settings)
+        del X  # not needed any more, and as large as all the rest
         em = start(training, settings, workers, saved.state() if saved else None)
         ended = run(
             em,
@@ -127,7 +128,7 @@ def basis_for(X: Any, weight: np.ndarray, settings: Settings) -> Any:
 
 
 def turned_rows(
-    X: Any, Y: sparse.csr_array, weight: np.ndarray, basis: np.ndarray | None
+    X: Any, Y: sparse.csr_array, weight: np.ndarray, basis: np.ndarray | None, settings: Settings
 ) -> TrainingRows:
     """Rows in the coordinates of a basis, and as they are for learners that do not want it."""
     if basis is None:
@@ -135,7 +136,8 @@ def turned_rows(
     turned = X @ basis.astype(X.dtype)
     if sparse.issparse(turned):
         turned = canonical_csr(turned)
-    return TrainingRows(turned, Y, weight, plain=X)
+    all_turn = is_in_basis(settings.learner) and is_in_basis(settings.gate)
+    return TrainingRows(turned, Y, weight, plain=None if all_turn else X)
 
 
 def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedMixture:
@@ -176,7 +178,9 @@ def _by_labels_alone(training: TrainingRows, settings: Settings) -> tuple[np.nda
         K, n_starts=settings.n_starts, smoothing=0.01,
         random_state=settings.random_state, n_jobs=settings.n_jobs,
     ).fit(training.Y, sample_weight=training.weight)  # fmt: skip
-    responsibilities = labels_alone.responsibilities(training.Y).T.copy()
+    shares = labels_alone.responsibilities(training.Y)
+    responsibilities = np.array(shares.T, dtype=training.X.dtype, order="C")
+    del shares
     if settings.least > 0:
         responsibilities[responsibilities < settings.least] = 0
         responsibilities /= responsibilities.sum(axis=0)

@@ -26,7 +26,7 @@ from setwise.learners.losses import BankLoss, SoftmaxLoss, padded
 from setwise.learners.softmax import LEAST_SHARE, centred
 from setwise.learners.whitening import LEAST_SPREAD, Diagonal, WhitenedLoss, typical
 from setwise.learners.workers import Workers
-from setwise.models.cbm.rows import TrainingRows, log_prior, places
+from setwise.models.cbm.rows import TrainingRows, log_prior, places, row_pieces
 from setwise.storage import storable
 
 CLOSE = 1e-6  # relative to an objective: nearer to the minimum than this is near enough
@@ -69,9 +69,7 @@ class LinearLabels:
         if not len(labels):
             self._forget()
             return
-        frequency = training.frequency[labels]
-        X, T = with_origin(training.X, rows), training.targets(rows, labels)
-        T = np.vstack([T, frequency.astype(T.dtype)])
+        X, T = with_origin(training.X, rows), training.targets_with_prior(rows, labels)
         weight = np.append(weight, self.smoothing)
         d = X.shape[1]
         columns: np.ndarray | None = None
@@ -177,8 +175,9 @@ class LinearGate:
 
     def log_proba(self, X: Any) -> np.ndarray:
         """Log weights of the components, (n, K)."""
-        scores = linear_scores(X, self.weights_, self.biases_).astype(np.float64)
-        log_pi: np.ndarray = log_softmax(scores, axis=1)
+        log_pi = linear_scores(X, self.weights_, self.biases_).astype(np.float64)
+        for rows in row_pieces(len(log_pi)):
+            log_pi[rows] = log_softmax(log_pi[rows], axis=1)
         return log_pi
 
     def keep(self, components: np.ndarray) -> None:
@@ -207,7 +206,7 @@ def improved(
 ) -> np.ndarray:
     """Weights (d + 1, A) of logistic regressions, the biases last, a few steps from ``start``.
 
-    Targets T (m, A) are in [0, 1] and share the rows' weights (m,). No objective is above that of
+    Targets T (m, A or more) are in [0, 1] and share the rows' weights (m,). No objective is above that of
     its start, save by rounding.
     """
     by = _by_dual if sparse.issparse(X) else _by_lbfgs
@@ -224,7 +223,7 @@ def _by_lbfgs(
     seed: int | None,
 ) -> np.ndarray:
     rows, penalties, alone = rows_of(X, bias=True), unpenalised_bias(start), Workers(1)
-    ridge = np.full(T.shape[1], 1 / C)
+    ridge = np.full(start.shape[1], 1 / C)
     loss = BankLoss(rows, padded(T), weight.astype(T.dtype)[:, None], ridge, penalties, alone)
     spreads = np.maximum(loss.spreads(start), LEAST_SPREAD)
     whitening = _whitening(rows, weight, penalties, typical(spreads), C)
@@ -247,7 +246,8 @@ def _by_dual(
     steps: int,
     seed: int | None,
 ) -> np.ndarray:
-    problem = BankProblem(X, T, weight[:, None], np.full(T.shape[1], C), "free")
+    n_targets = start.shape[1]
+    problem = BankProblem(X, T[:, :n_targets], weight[:, None], np.full(n_targets, C), "free")
     return solve_by_dual(
         problem, start, max_iter=steps, tol=CLOSE, workers=Workers(1), seed=seed
     ).weights

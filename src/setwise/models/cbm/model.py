@@ -190,24 +190,24 @@ class CBM(Inspection, SetClassifier):
         settings = self._settings()
         scaled_by = self.scale if needs_scaling(settings.learner, settings.gate) else "none"
         scaling = Scaling(scaled_by, self.dtype).fit(X, weight)
-        scaled = scaling.transform(X)
+        scaled = partial(scaling.transform, X)  # made for each use: none holds it for long
         checkpoints = self._checkpoints(X, Y, weight, groups)
         trials: list[Trial] = []
         with progress(self.verbose) as reports:
             if "auto" in (settings.C, settings.n_components, settings.sharing):
                 settings, trials = choose(
-                    scaled, Y, weight, groups, settings,
+                    scaled(), Y, weight, groups, settings,
                     score=self._score(), share=self.validation_share,
                     allow_empty=self._may_be_empty(Y),
                 )  # fmt: skip
             search = None
             if self.stopping != "bound":
-                search = self._search(scaled, Y, weight, groups, settings, reports, checkpoints)
+                search = self._search(scaled(), Y, weight, groups, settings, reports, checkpoints)
                 settings = replace(settings, max_iter=search.rounds, tol=None)
 
             def fit(part: str, seed: int | None, drawn: np.ndarray) -> Fitted:
                 return fit_mixture(
-                    scaled, Y, weight * drawn, replace(settings, random_state=seed),
+                    scaled(), Y, weight * drawn, replace(settings, random_state=seed),
                     report=reports("rounds", settings.max_iter),
                     checkpoint=checkpoints.part(part) if checkpoints else None,
                 )  # fmt: skip
@@ -221,7 +221,8 @@ class CBM(Inspection, SetClassifier):
                 )
         if checkpoints and members.are_all:
             checkpoints.remove()
-        mixtures = [without_idle(fitted.mixture, scaled) for fitted in members.fitted]
+        rows = scaled()
+        mixtures = [without_idle(fitted.mixture, rows) for fitted in members.fitted]
         return {
             "scaling_": scaling,
             "members_": mixtures,
@@ -237,7 +238,7 @@ class CBM(Inspection, SetClassifier):
             },
             "trials_": [trial._asdict() for trial in trials],
             "stopping_curve_": search.curve if search else [],
-            **component_facts(mixtures, scaled, Y, weight),
+            **component_facts(mixtures, rows, Y, weight),
         }
 
     def _plans(self, weight: np.ndarray) -> Iterator[tuple[str, int | None, np.ndarray]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -11,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.learners.boosted_trees import BinnedRows
+from setwise.learners.losses import padded_width
 
 _BINNING = Lock()  # components are improved side by side, and only the first is to bin
 
@@ -67,11 +69,21 @@ class TrainingRows:
 
     def targets(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Some labels of some rows as an array of 0 and 1 in the precision of X."""
+        T = np.zeros((len(rows), len(labels)), self.X.dtype)
+        self._fill_targets(rows, labels, T)
+        return T
+
+    def targets_with_prior(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The same with a last row of overall frequencies, and padded as solvers want it."""
+        T = np.zeros((len(rows) + 1, padded_width(len(labels))), self.X.dtype)
+        self._fill_targets(rows, labels, T)
+        T[-1, : len(labels)] = self.frequency[labels]
+        return T
+
+    def _fill_targets(self, rows: np.ndarray, labels: np.ndarray, T: np.ndarray) -> None:
         from setwise.models.cbm._likelihood_kernel import fill_targets
 
-        T = np.zeros((len(rows), len(labels)), self.X.dtype)
         fill_targets(self.Y.indptr, self.Y.indices, rows, places(labels, self.n_labels), T)
-        return T
 
     def log_likelihood(self, rows: np.ndarray, labels: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Log-probabilities of what the rows have of the labels, (m,), by logits Z (m, A)."""
@@ -81,6 +93,18 @@ class TrainingRows:
         place = places(labels, self.n_labels)
         fill_log_likelihood(Z, self.Y.indptr, self.Y.indices, rows, place, found)
         return found
+
+
+PIECE = 2**13  # rows: few enough that a copy of them is nothing beside X
+
+
+def row_pieces(n: int) -> Iterator[slice]:
+    """All rows, a piece at a time.
+
+    >>> len(list(row_pieces(20_000)))
+    3
+    """
+    return (slice(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
 
 
 def places(items: np.ndarray, total: int) -> np.ndarray:

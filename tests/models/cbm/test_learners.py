@@ -295,7 +295,7 @@ def test_trees_and_elastic_nets_see_the_features_and_not_a_basis():
     for learner, gate in [("elastic", "logistic"), ("logistic", "elastic")]:
         settings = sw.CBM(2, learner, gate=gate, l1_ratio=1.0, C=0.5)._settings()
         basis = np.linalg.qr(random.normal(size=(5, 5)))[0]
-        training = turned_rows(X, sparse.csr_array(Y), np.ones(300), basis)
+        training = turned_rows(X, sparse.csr_array(Y), np.ones(300), basis, settings)
         with Workers(1) as workers:
             em = start(training, settings, workers)
             for _ in range(3):

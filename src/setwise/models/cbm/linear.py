@@ -206,8 +206,8 @@ def improved(
 ) -> np.ndarray:
     """Weights (d + 1, A) of logistic regressions, the biases last, a few steps from ``start``.
 
-    Targets T (m, A or more) are in [0, 1] and share the rows' weights (m,). No objective is above that of
-    its start, save by rounding.
+    Targets T (m, A or more) are in [0, 1] and share the rows' weights (m,). No objective is above
+    that of its start, save by rounding.
     """
     by = _by_dual if sparse.issparse(X) else _by_lbfgs
     return by(X, T, weight, start, C, steps, seed)

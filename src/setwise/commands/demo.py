@@ -23,7 +23,7 @@ from setwise.data.labels import Label, rows_equal
 from setwise.metrics import ReliabilityTable, brier_decomposition, reliability_table, set_measures
 
 # Few enough rows and components for some seconds; C is what `setwise bench run cbm-debtags` has.
-TRAINING_ROWS = 3000
+TRAINING_ROWS = 2500
 COMPONENTS = 25
 C_OF_MIXTURE = 30.0
 C_OF_BINARY_RELEVANCE = 10.0

@@ -25,6 +25,7 @@ from setwise.storage import storable
 # Means start in the middle of the scale, so that no label decides a cluster by itself.
 START_RANGE = (0.25, 0.75)
 STEEP = 1e-3  # gain a row
+CERTAIN = 1e-12  # how far from 0 and 1 means stay, however much the rows weigh
 ENOUGH_SETS = 3000  # to tell good starts from bad ones
 
 
@@ -105,17 +106,16 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         if 0 in encoded.shape:
             raise DataError(f"Y has shape {encoded.shape}; pass at least one row and one label")
         weight = _row_weights(sample_weight, encoded.shape[0])
-        distinct = distinct_sets(encoded)
-        counts = np.bincount(distinct.inverse, weight, minlength=len(distinct))
+        busy = weight > 0
+        distinct = distinct_sets(encoded[busy])
+        counts = np.bincount(distinct.inverse, weight[busy], minlength=len(distinct))
         random = as_generator(self.random_state)
         K, L = self.n_components, encoded.shape[1]
         rank = _ranks(distinct.sets, counts)
         means = [random.uniform(*START_RANGE, (K, L))[:, rank] for _ in range(self.n_starts)]
         sample, finalists = np.arange(len(distinct)), -(-self.n_starts // 3)
         if len(distinct) > ENOUGH_SETS:
-            sample = random.choice(
-                len(distinct), ENOUGH_SETS, replace=False, p=counts / counts.sum()
-            )
+            sample = random.choice(len(distinct), ENOUGH_SETS, replace=False)
             finalists = 1
         few, few_counts = distinct.sets[sample], counts[sample]
         # All starts climb the steep part; the better ones go on to the top.
@@ -197,7 +197,7 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         log_weights = np.full(K, -np.log(K)) if so_far is None else so_far.log_weights
         history = [] if so_far is None else so_far.history[:-1]
         # A label that is never or always there keeps a little doubt.
-        frequency = (S.T @ counts + 0.5) / (total + 1)
+        frequency = np.clip((S.T @ counts + 0.5) / (total + 1), CERTAIN, 1 - CERTAIN)
         present = S.T.tocsr()
         while True:
             shares = _log_joint(S, log_weights, means)
@@ -211,6 +211,7 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
             mass = shares.sum(axis=0)
             smoothed = (present @ shares).T + self.smoothing * frequency
             means = smoothed / (mass[:, None] + self.smoothing)
+            np.clip(means, CERTAIN, 1 - CERTAIN, out=means)  # rounding would let them touch
             # An empty component keeps a weight that logarithms can hold.
             log_weights = np.log(np.maximum(mass / total, np.finfo(float).tiny))
 

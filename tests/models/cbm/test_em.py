@@ -181,7 +181,9 @@ def test_a_component_a_set_with_hard_responsibilities_is_the_power_set():
     R[support.inverse, np.arange(len(X))] = 1
     sets = support.sets.toarray()
     components = [
-        Component(1e-12, 1e-5).start(LinearLabels(1.0), np.where(sets[k] == 1, 20.0, -20.0))
+        Component(1e-12, 1e-5).start(
+            LinearLabels(1.0), np.where(sets[k] == 1, 20.0, -20.0), Y.mean(axis=0)
+        )
         for k in range(K)
     ]
     training = TrainingRows(X, sparse.csr_array(Y), np.ones(len(X)))

@@ -106,12 +106,13 @@ def choose(
 
 def _penalties(chooser: Chooser) -> tuple[str | None, float]:
     """The best sharing and C, at the K that is given, or a middling one."""
-    settings, found = chooser.settings, {}
+    settings, found = chooser.settings, []
     for sharing in SHARING if settings.sharing == "auto" else (settings.sharing,):
         chooser.settings = replace(settings, sharing=sharing)
         C, score = _strength(chooser)
-        found[score] = (sharing, C)
-    return found[max(found)]
+        found.append((score, sharing, C))
+    _, sharing, C = max(found, key=lambda trial: trial[0])
+    return sharing, C
 
 
 def _strength(chooser: Chooser) -> tuple[float, float]:

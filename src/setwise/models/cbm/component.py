@@ -70,9 +70,10 @@ class Component:
     def __init__(self, smoothing: float = 0.1, margin: float = 1e-5) -> None:
         self.smoothing, self.margin = smoothing, margin
 
-    def start(self, classifiers: Labels, log_odds: np.ndarray) -> Self:
+    def start(self, classifiers: Labels, log_odds: np.ndarray, frequency: np.ndarray) -> Self:
         """Constants only, until the first M-step."""
-        self.classifiers_, self.constants_, self.log_prior_ = classifiers, log_odds, 0.0
+        self.classifiers_, self.constants_ = classifiers, log_odds
+        self.log_prior_ = self.smoothing * log_prior(log_odds, frequency)
         return self
 
     @property
@@ -96,9 +97,10 @@ class Component:
 
     def settle(self, training: TrainingRows, task: Task) -> None:
         """New constants, for the labels that have no classifier now."""
-        smoothed = task.positive + self.smoothing * training.frequency
-        rates = smoothed / (task.weight.sum() + self.smoothing)
-        self.constants_ = np.log(rates) - np.log1p(-rates)
+        # From both sides: a rate would round to one where nearly all rows have the label.
+        f, absent = training.frequency, np.maximum(task.weight.sum() - task.positive, 0)
+        present = np.log(task.positive + self.smoothing * f)
+        self.constants_ = present - np.log(absent + self.smoothing * (1 - f))
         constant = self.is_constant
         prior = log_prior(self.constants_[constant], training.frequency[constant])
         self.log_prior_ = self.smoothing * prior
@@ -108,7 +110,9 @@ class Component:
         if not len(self.labels):
             return np.zeros(len(rows))
         X, found = training.seen_by(self.classifiers_), np.empty(len(rows))
-        for piece in row_pieces(len(rows)):
+        # Only linear classifiers copy the rows they look at; others had better see all at once.
+        pieces = row_pieces(len(rows)) if self.classifiers_.in_basis else [slice(None)]
+        for piece in pieces:
             Z = self.classifiers_.logits(X, rows[piece])
             found[piece] = training.log_likelihood(rows[piece], self.labels, Z)
         return found

@@ -207,7 +207,7 @@ class EM:
         shares /= total
         free_energy = log_likelihood
         if self.least > 0:
-            shares[shares < self.least] = 0
+            truncate(shares, self.least)
             kept = shares.sum(axis=0)
             shares /= kept
             free_energy = log_likelihood + np.log(kept)
@@ -234,6 +234,11 @@ class EM:
         )
         for rows in row_pieces(log_joint.shape[1]):
             log_joint[:, rows] += np.asarray(self.training.Y[rows] @ log_odds).T
+
+
+def truncate(shares: np.ndarray, least: float) -> None:
+    """Set shares (K, n) below ``least`` to zero; a row keeps its largest, however small."""
+    shares[(shares < least) & (shares < shares.max(axis=0))] = 0
 
 
 Stop = Callable[[list[Round]], bool]

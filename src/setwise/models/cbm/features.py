@@ -21,6 +21,7 @@ from setwise.models.cbm.rows import row_pieces
 from setwise.storage import storable
 
 SCALES = ("auto", "none")
+AS_IS = "as is"  # not even in another precision: trees and other people's classifiers want that
 LARGEST_BASIS = 1000  # features: beyond it, finding the basis costs more than it saves
 WORTH_LEAVING_OUT = 0.9  # share of features that occur: below it the others are left out
 ALIKE = 10.0  # times as large or small: what sparse columns may differ from a typical one
@@ -45,7 +46,7 @@ class Scaling:
 
     def fit(self, X: Any, weight: np.ndarray) -> Self:
         """Learn from rows with their weights."""
-        if self.scale not in SCALES:
+        if self.scale not in (*SCALES, AS_IS):
             raise DataError(f"scale must be one of {', '.join(SCALES)}, not {self.scale!r}")
         self.is_sparse_ = sparse.issparse(X)
         self.mean_: np.ndarray | None = None
@@ -86,6 +87,8 @@ class Scaling:
     def transform(self, X: Any) -> Any:
         """The rows, scaled, in the precision to compute in; sparse if those of the fit were."""
         X, when = self._as_in_training(X), "" if self.scale == "none" else " after scaling"
+        if self.scale == AS_IS:
+            return X
         if sparse.issparse(X) or self.mean_ is None:
             scaled = self._scaled(X)
             _check_size(scaled, self.dtype, when)
@@ -142,11 +145,14 @@ def working_basis(X: Any, weight: np.ndarray) -> Any:
         return _occurring(X)
     if X.shape[1] > LARGEST_BASIS:
         return None
-    gram = np.zeros((X.shape[1], X.shape[1]))
+    d = X.shape[1]
+    gram = np.zeros((d, d))
     for rows in row_pieces(len(X)):
-        gram += (X[rows] * weight[rows, None].astype(X.dtype)).T @ X[rows]
+        piece = X[rows].astype(np.float64)
+        gram += (piece * weight[rows, None]).T @ piece
     values, vectors = linalg.eigh(gram)
-    least = np.finfo(X.dtype).eps * max(X.shape) * max(float(values[-1]), 1e-300)
+    # Directions in which rows differ by rounding alone; real ones may be small beside the largest.
+    least = 10 * d * np.finfo(np.float64).eps * max(float(values[-1]), 1e-300)
     kept: np.ndarray = vectors[:, values > least]
     return kept
 

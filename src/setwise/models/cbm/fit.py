@@ -16,7 +16,7 @@ from setwise.learners.workers import Workers
 from setwise.models.bernoulli_mixture import BernoulliMixtureModel
 from setwise.models.cbm.checkpoint import Checkpoint
 from setwise.models.cbm.component import Component
-from setwise.models.cbm.em import EM, Round, State, run
+from setwise.models.cbm.em import EM, Round, State, run, truncate
 from setwise.models.cbm.features import working_basis
 from setwise.models.cbm.learners import is_in_basis, make_gate, make_labels, make_shared
 from setwise.models.cbm.mixture import ConditionalMixture
@@ -141,7 +141,10 @@ def turned_rows(
 
 
 def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedMixture:
-    """What EM has found, in terms of the features; EM itself may go on in its basis."""
+    """What EM has found, in terms of the features: to be used before EM goes on.
+
+    Trees and some gates are improved in place, and with them the mixture that shares them.
+    """
     gate = _turned(em.gate, basis)
     if isinstance(em, SharedEM):
         return SharedMixture.of(gate, _turned(em.shared, basis))
@@ -154,6 +157,8 @@ def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedM
 def _turned(learner: _Learner, basis: np.ndarray | None) -> _Learner:
     """A copy in terms of the features."""
     learner = copy(learner)
+    if hasattr(learner, "_rows"):
+        learner._rows = None  # a model does not hold on to what it was fitted to
     if basis is not None:
         learner.turn(basis)
     return learner
@@ -182,7 +187,7 @@ def _by_labels_alone(training: TrainingRows, settings: Settings) -> tuple[np.nda
     responsibilities = np.array(shares.T, dtype=training.X.dtype, order="C")
     del shares
     if settings.least > 0:
-        responsibilities[responsibilities < settings.least] = 0
+        truncate(responsibilities, settings.least)
         responsibilities /= responsibilities.sum(axis=0)
     return responsibilities, np.log(labels_alone.means_) - np.log1p(-labels_alone.means_)
 
@@ -217,6 +222,7 @@ def _prepared(
                 smoothing=settings.smoothing, random_state=settings.random_state,
             ),
             log_odds[k],
+            training.frequency,
         )
         for k in range(K)
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,7 @@ from setwise.models.base import SetClassifier
 from setwise.models.cbm.auto import Trial, choose
 from setwise.models.cbm.checkpoint import Checkpoints
 from setwise.models.cbm.distribution import distribution_of
-from setwise.models.cbm.features import Scaling
+from setwise.models.cbm.features import AS_IS, Scaling
 from setwise.models.cbm.fingerprint import fingerprint
 from setwise.models.cbm.fit import Fitted, Settings, fit_mixture
 from setwise.models.cbm.in_turn import Members, fit_in_turn
@@ -34,6 +35,7 @@ from setwise.models.cbm.search import Search, find_rounds
 from setwise.models.cbm.stopping import STOPPING, Score, mean_log_likelihood, target_score
 from setwise.storage import storable
 
+SMALLEST_C = 1e-30  # beyond it, and its inverse, sums overflow in single precision
 #: Parameters that make no difference to what is learnt.
 NO_MATTER = ("checkpoint", "n_jobs", "verbose")
 
@@ -188,7 +190,7 @@ class CBM(Inspection, SetClassifier):
     ) -> dict[str, Any]:
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         settings = self._settings()
-        scaled_by = self.scale if needs_scaling(settings.learner, settings.gate) else "none"
+        scaled_by = self.scale if needs_scaling(settings.learner, settings.gate) else AS_IS
         scaling = Scaling(scaled_by, self.dtype).fit(X, weight)
         scaled = partial(scaling.transform, X)  # made for each use: none holds it for long
         checkpoints = self._checkpoints(X, Y, weight, groups)
@@ -326,6 +328,8 @@ class CBM(Inspection, SetClassifier):
             _check_number(name, getattr(self, name))
         if self.C != "auto":
             check_strength(self.C, 1)
+            if not SMALLEST_C <= float(self.C) <= 1 / SMALLEST_C:
+                raise DataError(f"C is between 1e-30 and 1e30, not {self.C!r}; try 10")
         check_count("n_ensembles", self.n_ensembles, at_least=1)
         check_count("n_starts", self.n_starts, at_least=1)
         check_count("max_iter", self.max_iter, at_least=1)
@@ -346,6 +350,12 @@ class CBM(Inspection, SetClassifier):
             raise DataError(f"dtype must be float32 or float64, not {self.dtype!r}")
         gate = self.learner if isinstance(self.gate, str) and self.gate == "auto" else self.gate
         check_learners(self.learner, gate)
+        if self.C == "auto" and not needs_scaling(self.learner, gate):
+            raise DataError('C="auto" needs a learner or gate with a penalty; leave out C')
+        if self.sharing == "auto" and self.learner not in ("logistic", "boosting"):
+            raise DataError(
+                'sharing="auto" needs learner="logistic" or "boosting"; leave out sharing'
+            )
         return Settings(
             n_components=self.n_components,
             learner=self.learner,
@@ -365,7 +375,7 @@ class CBM(Inspection, SetClassifier):
         )
 
     def _iterations(self) -> int:
-        return len(self.history_)
+        return max(Counter(done["member"] for done in self.history_).values())
 
 
 def _check_number(name: str, value: Any) -> None:

@@ -57,8 +57,9 @@ class TrainingRows:
     @cached_property
     def frequency(self) -> np.ndarray:
         """The share of rows with each label, never quite 0 or 1, (L,)."""
-        frequency: np.ndarray = (self.Y.T @ self.weight + 0.5) / (self.total + 1)
-        return frequency
+        frequency = (self.Y.T @ self.weight + 0.5) / (self.total + 1)
+        clipped: np.ndarray = np.clip(frequency, CERTAIN, 1 - CERTAIN)
+        return clipped
 
     def positive(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """How much of the rows' weight (m,) has each label, (L,)."""
@@ -95,6 +96,7 @@ class TrainingRows:
         return found
 
 
+CERTAIN = 1e-12  # how far from 0 and 1 frequencies stay, however much the rows weigh
 PIECE = 2**13  # rows: few enough that a copy of them is nothing beside X
 
 

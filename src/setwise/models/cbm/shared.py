@@ -104,6 +104,9 @@ class LinearShared:
         self.penalty_ = self._penalty()
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_rows": None}  # what is learnt goes out, not what from
+
     @property
     def n_components(self) -> int:
         """K."""

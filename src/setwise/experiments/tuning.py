@@ -48,7 +48,7 @@ def held_out_log_prob(
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> float:
     """The mean over all held-out rows of log p(true set | x)."""
-    total, has_empty = 0.0, bool((np.diff(Y.indptr) == 0).any())
+    total, has_empty = 0.0, bool((np.diff(as_binary_csr(Y).indptr) == 0).any())
     for train, test in folds:
         fold_model = clone(model).set_params(**setting)
         if fold_model.allow_empty == "auto":  # by all rows: a fold may lack the few empty sets

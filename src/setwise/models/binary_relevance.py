@@ -3,7 +3,7 @@
     p(y|x) = prod over l of  p(y_l | x)
 
 The simplest model, the baseline of all the papers, and the first stage of BR-rerank (Li 2019,
-section 4.2). All labels are learnt at once, as one bank.
+section 4.1). All labels are learnt at once, as one bank.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     p(y|x) = softmax over the distinct label sets
 
-It knows all dependencies, but only of sets that it has seen (Li 2019, section 2.2.2).
+It knows all dependencies, but only of sets that it has seen (Li 2019, section 1.3.1).
 """
 
 from __future__ import annotations

@@ -425,8 +425,6 @@ def test_it_is_refused_with_a_sentence_and_an_earlier_fit_stays(case):
     [
         {"scale": "none", "learner": "logistic"},
         {"scale": "none", "sharing": "labels"},
-        {"learner": "boosting"},
-        {"learner": DecisionTreeClassifier()},
     ],
 )
 @FORMS
@@ -435,6 +433,16 @@ def test_numbers_that_are_not_scaled_may_not_overflow_the_precision(options, for
     with pytest.raises(DataError, match="sums overflow in float32"):
         model(**options).fit(form(X * 1e30), Y)
     assert_sound(model(**options, dtype="float64").fit(form(X * 1e8), Y), form(X * 1e8))
+
+
+@pytest.mark.parametrize("learner", ["boosting", DecisionTreeClassifier()])
+@FORMS
+def test_trees_take_numbers_as_large_as_single_precision_holds(learner, form):
+    X, Y = rows()
+    fitted = model(learner=learner).fit(form(X * 1e30), Y)
+    assert_sound(fitted, form(X * 1e30))
+    with pytest.raises(DataError, match="single precision cannot hold"):
+        model(learner=learner).fit(form(X * 1e100), Y)
 
 
 @KINDS

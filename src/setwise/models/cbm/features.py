@@ -88,6 +88,7 @@ class Scaling:
         """The rows, scaled, in the precision to compute in; sparse if those of the fit were."""
         X, when = self._as_in_training(X), "" if self.scale == "none" else " after scaling"
         if self.scale == AS_IS:
+            _check_range(X)
             return X
         if sparse.issparse(X) or self.mean_ is None:
             scaled = self._scaled(X)
@@ -130,6 +131,17 @@ def _check_size(X: Any, dtype: Any, when: str) -> None:
             f"X has a number as large as {largest:.1e}{when}, and from {limit:.1e} on sums "
             f"overflow in {np.dtype(dtype).name}; look for wrong entries, or divide such features "
             "by a large number"
+        )
+
+
+def _check_range(X: Any) -> None:
+    """Refuse numbers that single precision cannot hold: libraries of trees work in it."""
+    numbers = X.data if sparse.issparse(X) else X
+    largest = float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
+    if largest > float(np.finfo(np.float32).max):
+        raise DataError(
+            f"X has a number as large as {largest:.1e}, which single precision cannot hold; look "
+            "for wrong entries, or divide such features by a large number"
         )
 
 

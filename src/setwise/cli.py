@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
-        "demo", help="a tour: the bundled data, a model at work, and the measures"
+        "demo", help="a tour: bundled data, a model at work, measures"
     )
     demo.add_argument("--rows", type=_positive, default=1000, help="test rows to predict (1000)")
     demo.set_defaults(run=_demo)

@@ -35,9 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"setwise {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    demo = commands.add_parser(
-        "demo", help="a tour: bundled data, a model at work, measures"
-    )
+    demo = commands.add_parser("demo", help="a tour: bundled data, a model at work, measures")
     demo.add_argument("--rows", type=_positive, default=1000, help="test rows to predict (1000)")
     demo.set_defaults(run=_demo)
 

@@ -62,8 +62,12 @@ class Scaling:
 
     def _standardise(self, X: np.ndarray, share: np.ndarray) -> None:
         pieces = list(row_pieces(len(X)))
-        mean: np.ndarray = sum(share[rows] @ X[rows].astype(np.float64) for rows in pieces)  # type: ignore[assignment]
-        spread = np.sqrt(sum(share[rows] @ np.square(X[rows] - mean) for rows in pieces))
+        mean, square = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for rows in pieces:
+            mean += share[rows] @ X[rows].astype(np.float64)
+        for rows in pieces:
+            square += share[rows] @ np.square(X[rows] - mean)
+        spread = np.sqrt(square)
         # What varies by no more than rounding is constant: it must not be blown up.
         varies = spread > 100 * np.finfo(X.dtype).eps * np.abs(mean)
         self.mean_ = mean

@@ -24,6 +24,7 @@ from setwise.data import (
 )
 
 if TYPE_CHECKING:
+    from setwise.calibration import AutoAccept, BRRerank, LabelCalibrator, Reranker, SetCalibrator
     from setwise.models import (
         CBM,
         BernoulliMixtureModel,
@@ -37,16 +38,22 @@ __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
 _IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models", "load")
+_IN_CALIBRATION = ("AutoAccept", "BRRerank", "LabelCalibrator", "Reranker", "SetCalibrator")
 
 __all__ = [
     "CBM",
+    "AutoAccept",
+    "BRRerank",
     "BernoulliMixtureModel",
     "BinaryRelevance",
     "Dataset",
     "IterativeHoldout",
     "IterativeKFold",
+    "LabelCalibrator",
     "LabelSpace",
     "PowerSet",
+    "Reranker",
+    "SetCalibrator",
     "__version__",
     "holdout",
     "list_datasets",
@@ -63,6 +70,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _IN_MODELS:
         return getattr(import_module("setwise.models"), name)
+    if name in _IN_CALIBRATION:
+        return getattr(import_module("setwise.calibration"), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")
 
 

@@ -48,8 +48,13 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="run experiments and print their tables")
     actions = bench.add_subparsers(title="actions", required=True, metavar="ACTION")
     actions.add_parser("list", help="list the experiments").set_defaults(run=_bench_list)
-    bench_run = actions.add_parser("run", help="run one experiment")
-    bench_run.add_argument("name", metavar="NAME", help="as `setwise bench list` shows it")
+    bench_run = actions.add_parser("run", help="run experiments")
+    bench_run.add_argument(
+        "names", metavar="NAME", nargs="+", help="as `setwise bench list` shows them"
+    )
+    bench_run.add_argument(
+        "--data", metavar="DATASET", nargs="+", default=[], help="only these data sets"
+    )
     bench_run.add_argument("--json", metavar="FILE", help="write the results there as well")
     bench_run.set_defaults(run=_bench_run)
 
@@ -88,9 +93,9 @@ def _bench_list(options: argparse.Namespace) -> None:
 
 
 def _bench_run(options: argparse.Namespace) -> None:
-    from setwise.commands.bench import run_entry
+    from setwise.commands.bench import run_named
 
-    run_entry(Console(), options.name, options.json)
+    run_named(Console(), options.names, options.data, options.json)
 
 
 def _warmup(options: argparse.Namespace) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from setwise.data.formats.files import write_atomically
-from setwise.experiments.entries import ENTRIES, OWN_MEASURE
-from setwise.experiments.runner import find, run
+from setwise.errors import DataError
+from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry
+from setwise.experiments.runner import run
+from setwise.experiments.studies import STUDIES
+from setwise.experiments.study import ResultTable, Study
 
 _WORDS = {
     "set_accuracy": "set accuracy",
@@ -25,23 +30,74 @@ _WORDS = {
 def list_entries(console: Console) -> None:
     """The experiments there are."""
     table = Table("name", "what", "data sets", title="Experiments", title_justify="left")
-    for entry in ENTRIES.values():
+    for entry in _experiments().values():
         table.add_row(entry.name, entry.title, ", ".join(entry.datasets))
     console.print(table)
 
 
-def run_entry(console: Console, name: str, json_path: str | None) -> None:
-    """Run one, print its table, and write the results as JSON if asked."""
-    find(name)
+def run_named(
+    console: Console, names: Sequence[str], datasets: Sequence[str], json_path: str | None
+) -> None:
+    """Run experiments, print their tables, and write the results as JSON if asked."""
+    known = _experiments()
+    for name in names:
+        if name not in known:
+            raise DataError(f"there is no experiment {name!r}; there are: {', '.join(known)}")
+        _check_datasets(known[name], datasets)
+    results = {}
+    for name in names:
+        run_one = _run_study if name in STUDIES else _run_entry
+        results[name] = run_one(console, name, datasets)
+    if json_path is not None:
+        told = results[names[0]] if len(names) == 1 else results
+        with write_atomically(json_path) as stream:
+            stream.write(json.dumps(told, indent=1).encode())
+
+
+def _experiments() -> dict[str, Entry | Study]:
+    return {**ENTRIES, **STUDIES}
+
+
+def _check_datasets(experiment: Entry | Study, datasets: Sequence[str]) -> None:
+    odd = [data for data in datasets if data not in experiment.datasets]
+    if odd:
+        raise DataError(
+            f"{experiment.name} is not run on {odd[0]!r}, but on {', '.join(experiment.datasets)}"
+        )
+
+
+def _run_entry(console: Console, name: str, datasets: Sequence[str]) -> dict[str, Any]:
     with console.status("starting") as status:
-        results = run(name, progress=status.update)
+        results = run(name, progress=status.update, datasets=tuple(datasets))
     console.print(results_table(results))
     _print_wins(console, results)
     if results["entry"]["notes"]:
         console.print(results["entry"]["notes"], style="dim")
-    if json_path is not None:
-        with write_atomically(json_path) as stream:
-            stream.write(json.dumps(results, indent=1).encode())
+    return results
+
+
+def _run_study(console: Console, name: str, datasets: Sequence[str]) -> dict[str, Any]:
+    study = STUDIES[name]
+    with console.status("starting") as status:
+        tables = study.run(tuple(datasets) or study.datasets, status.update)
+    for table in tables:
+        console.print(_study_table(table))
+        console.print(table.notes, style="dim")
+    return {"study": study.name, "tables": [asdict(table) for table in tables]}
+
+
+def _study_table(results: ResultTable) -> Table:
+    """A table of a study; a line before each new data set."""
+    table = Table(title=results.title, title_justify="left")
+    for number, column in enumerate(results.columns):
+        table.add_column(column, justify="left" if number < 2 else "right")
+    previous = None
+    for row in results.rows:
+        if previous not in (None, row[0]):
+            table.add_section()
+        table.add_row("" if row[0] == previous else str(row[0]), *map(str, row[1:]))
+        previous = row[0]
+    return table
 
 
 def results_table(results: dict[str, Any]) -> Table:
@@ -107,7 +163,7 @@ def _reference(row: dict[str, Any], is_new: bool) -> str:
 
 def _print_wins(console: Console, results: dict[str, Any]) -> None:
     entry = results["entry"]
-    total = len(entry["datasets"]) * len(entry["models"])
+    total = len({row["dataset"] for row in results["rows"]}) * len(entry["models"])
     for decision, count in results["wins"].items():
         measure = _WORDS[OWN_MEASURE[decision][0]]
         name = decision.replace("_", " ")

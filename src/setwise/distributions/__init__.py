@@ -5,6 +5,7 @@ from setwise.distributions.mixture import BernoulliMixture
 from setwise.distributions.product import Product
 from setwise.distributions.sampled import Sampled
 from setwise.distributions.search import ModeResult, SearchResult
+from setwise.distributions.shortlist import Shortlist
 from setwise.distributions.support import Support
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "Product",
     "Sampled",
     "SearchResult",
+    "Shortlist",
     "Support",
 ]

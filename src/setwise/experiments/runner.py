@@ -23,9 +23,12 @@ from setwise.models.tuning import tune_decisions
 Progress = Callable[[str], None]
 
 
-def run(name: str, progress: Progress = lambda text: None) -> dict[str, Any]:
-    """Run an entry and return its results, as values that JSON can hold."""
+def run(
+    name: str, progress: Progress = lambda text: None, datasets: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Run an entry, on some of its data sets if told, as values that JSON can hold."""
     entry = find(name)
+    entry = replace(entry, datasets=datasets or entry.datasets)
     rows = []
     for dataset_name in entry.datasets:
         dataset = prepared(entry, load_dataset(dataset_name))

@@ -49,6 +49,7 @@ class TreeSettings:
     seed: int = 0
     n_jobs: int | None = None
     quantized: bool = False
+    random_splits: bool = False  # one threshold a feature, drawn at random (extremely randomised)
 
 
 class BinnedRows:
@@ -242,6 +243,8 @@ def lightgbm_parameters(settings: TreeSettings) -> dict[str, Any]:
     }
     if settings.quantized:
         parameters |= QUANTIZED
+    if settings.random_splits:
+        parameters |= {"extra_trees": True, "extra_seed": settings.seed}
     if settings.monotone is not None:
         parameters["monotone_constraints"] = [int(sign) for sign in settings.monotone]
         parameters["quant_train_renew_leaf"] = False  # new values would ignore the constraint

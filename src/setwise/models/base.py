@@ -58,14 +58,19 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : array (n,), optional
             Rows of one group stay together wherever rows are held out.
         """
+        return self._fit_whole(X, y, sample_weight, groups)
+
+    def _fit_whole(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> Self:
+        """All of a fit or nothing: one that fails leaves an earlier one as it was."""
         before = dict(vars(self))
         try:
-            return self._fit(validate_data(self, X, **_FEATURES), y, sample_weight, groups)
-        except BaseException:  # a fit that fails leaves an earlier one as it was
+            X = validate_data(self, X, **_FEATURES)
+            return self._fit(X, y, sample_weight, groups, **more)
+        except BaseException:
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> Self:
         y = _array_if_like_one(y)
         space, Y = _labels(y, X.shape[0])
         weights = _weights(sample_weight, X)
@@ -78,11 +83,11 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # A rule must be tuned on rows that its model has not seen.
         if decision.needs_tuning:
             tune_decisions(self, [decision], X, Y, weights, groups, allow_empty=allow_empty)
-        fitted = self._learn(X, Y, weights, groups)
+        self.label_names_ = space.names
+        fitted = self._learn(X, Y, weights, groups, **more)
         fitted |= {
             "allow_empty_": allow_empty,
             "decision_": decision,
-            "label_names_": space.names,
             "label_container_": container_of(y),
             "label_dtype_": y.dtype.name if isinstance(y, np.ndarray) and y.ndim == 2 else "int64",
         }
@@ -143,7 +148,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _features(self, X: Any) -> Any:
         check_is_fitted(self, "label_names_")
-        return validate_data(self, X, reset=False, **_FEATURES)
+        return checked_features(self, X)
 
     def _decided(self, X: Any) -> np.ndarray:
         X = self._features(X)
@@ -159,6 +164,11 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def checked_features(model: SetClassifier, X: Any) -> Any:
+    """Rows of features like those that the model was given in fit."""
+    return validate_data(model, X, reset=False, **_FEATURES)
 
 
 _FEATURES = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}

@@ -8,19 +8,31 @@ section 4.1). All labels are learnt at once, as one bank.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from setwise.decisions import Decision
 from setwise.distributions import Product
+from setwise.errors import DataError, NotConverged
 from setwise.learners import make_bank
 from setwise.models.base import SetClassifier
+from setwise.models.climb import climb_both_ways
+from setwise.models.held_out import held_out_parts
 from setwise.storage import storable
 
 #: Log-odds beyond which a label is as good as certain: no probability is exactly 0 or 1.
 MAX_LOG_ODDS = 30.0
+
+LEARNERS_WITH_C = ("logistic", "elastic")
+
+#: What "auto" tries for C, from the middle upwards or downwards, and on which share of the rows.
+STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+MIDDLE = 1.0
+HELD_OUT_SHARE = 0.2
 
 
 @storable
@@ -31,8 +43,9 @@ class BinaryRelevance(SetClassifier):
     ----------
     learner : {"logistic", "elastic", "boosting"}, learner object, or scikit-learn classifier
         What learns each label. A scikit-learn classifier needs ``predict_proba``.
-    C : float
+    C : float or "auto"
         Inverse strength of the penalty, in scikit-learn's terms; for "logistic" and "elastic".
+        "auto" takes the one that is best on held-out rows, by their log-likelihood.
     target : str or Decision
         The metric that predictions are made for, see ``setwise.decisions``.
     allow_empty : bool or "auto"
@@ -49,6 +62,7 @@ class BinaryRelevance(SetClassifier):
     Attributes
     ----------
     bank_ : the fitted learner of all labels
+    chosen_ : what was chosen where "auto" was given
     label_names_ : tuple of the labels' names
 
     Examples
@@ -65,7 +79,7 @@ class BinaryRelevance(SetClassifier):
         self,
         learner: Any = "logistic",
         *,
-        C: float = 1.0,
+        C: float | str = 1.0,
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
         max_iter: int = 200,
@@ -85,14 +99,51 @@ class BinaryRelevance(SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
-        bank = make_bank(
+        C: Any = self.C
+        if isinstance(C, str) and C != "auto":
+            raise DataError(f'C is a number over zero or "auto", not {C!r}')
+        if C == "auto":
+            C = self._best_C(X, Y, sample_weight, groups)
+        bank = self._bank(C).fit(X, Y, sample_weight=sample_weight)
+        return {"bank_": bank, "chosen_": {"C": C} if self.C == "auto" else {}}
+
+    def with_chosen_C(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Any = None, groups: Any = None
+    ) -> BinaryRelevance:
+        """A copy, not fitted, whose C is a number: the one that held-out rows like best."""
+        model: BinaryRelevance = clone(self)
+        if self.C == "auto":
+            model.C = self._best_C(X, Y, sample_weight, groups)
+        return model
+
+    def _best_C(self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any) -> float:
+        if self.learner not in LEARNERS_WITH_C:
+            raise DataError(
+                f'C="auto" is for the learners "logistic" and "elastic", not {self.learner!r}; '
+                "leave C as it is, which other learners do not use"
+            )
+        train, test = held_out_parts(Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state)
+        weight = None if sample_weight is None else sample_weight[train]
+        judges = 1.0 if sample_weight is None else sample_weight[test][:, None]
+        truth = Y[test].toarray()
+
+        def score(C: float) -> float:
+            with warnings.catch_warnings():  # a strength that takes too long is not for long
+                warnings.simplefilter("ignore", NotConverged)
+                bank = self._bank(C).fit(X[train], Y[train], sample_weight=weight)
+            z = bank.logits(X[test])
+            return -float((judges * (np.logaddexp(0, z) - truth * z)).mean())
+
+        return climb_both_ways(STRENGTHS, MIDDLE, score)[0]
+
+    def _bank(self, C: float) -> Any:
+        return make_bank(
             self.learner,
-            C=self.C,
+            C=C,
             max_iter=self.max_iter,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        return {"bank_": bank.fit(X, Y, sample_weight=sample_weight)}
 
     def _distribution(self, X: Any) -> Product:
         logits = np.asarray(self.bank_.logits(X), dtype=np.float64)

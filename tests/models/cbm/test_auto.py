@@ -8,7 +8,8 @@ import setwise as sw
 from setwise import metrics
 from setwise.data.split import holdout
 from setwise.models.cbm import auto, search
-from setwise.models.cbm.auto import COUNTS, STRENGTHS, climb
+from setwise.models.cbm.auto import COUNTS, STRENGTHS
+from setwise.models.climb import climb
 from setwise.models.cbm.em import EM
 
 QUICK = {"max_iter": 4, "n_starts": 2}

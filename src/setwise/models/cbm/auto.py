@@ -8,7 +8,6 @@ components cannot be handed over. Together that is about as many rounds as one o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,8 +18,10 @@ from setwise.learners.workers import Workers
 from setwise.models.cbm.em import EM
 from setwise.models.cbm.fit import Settings, as_mixture, basis_for, start, turned_rows
 from setwise.models.cbm.rows import TrainingRows
-from setwise.models.cbm.search import held_out_parts, judges
+from setwise.models.cbm.search import judges
 from setwise.models.cbm.stopping import HeldOut, Score
+from setwise.models.climb import climb
+from setwise.models.held_out import held_out_parts
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 MIDDLE_C = 10.0
@@ -151,22 +152,3 @@ def _count(chooser: Chooser) -> int:
     if best == counts[middle]:
         best, _ = climb(counts[middle::-1], highest, at)
     return int(best)
-
-
-def climb(path: Any, score: float, score_at: Callable[[float], float]) -> tuple[float, float]:
-    """The best place along a path whose first place has ``score``, and its score.
-
-    One place that is no better is stepped over; two in a row are the end.
-
-    >>> climb([1, 2, 3, 4, 5, 6], 0.0, {2: 1.0, 3: 0.5, 4: 2.0, 5: 1.0, 6: 0.0}.get)
-    (4, 2.0)
-    """
-    best, highest, misses = path[0], score, 0
-    for place in path[1:]:
-        found = score_at(place)
-        misses = 0 if found > highest else misses + 1
-        if found > highest:
-            best, highest = place, found
-        if misses == 2:
-            break
-    return best, highest

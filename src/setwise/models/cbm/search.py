@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from setwise.data.split import holdout
-from setwise.errors import DataError
 from setwise.models.cbm.checkpoint import Checkpoint
 from setwise.models.cbm.fit import Fitted, Settings, fit_mixture
 from setwise.models.cbm.progress import Report
 from setwise.models.cbm.stopping import HeldOut, Score, best_rounds, mean_log_likelihood
+from setwise.models.held_out import held_out_parts
 
 
 class Search(NamedTuple):
@@ -69,28 +68,3 @@ def judges(
     # A set that cannot be has no log-likelihood; where one is there, the empty set must be able to.
     possible = allow_empty or (score is mean_log_likelihood and has_empty)
     return HeldOut(X[rows], Y[rows], weight[rows], score, patience, possible, n_jobs)
-
-
-def held_out_parts(
-    Y: sparse.csr_array,
-    weight: np.ndarray,
-    groups: np.ndarray | None,
-    share: float,
-    random_state: int | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers to learn from, and to hold out."""
-    counts = np.flatnonzero(weight)
-    if not 0 < share < 1:
-        raise DataError(f"validation_share is between 0 and 1, not {share!r}; try 0.2")
-    if len(counts) < 2:
-        raise DataError(
-            'what is "auto", and the number of rounds, is found on held-out rows, but there is '
-            'only one row with weight; give numbers, and stopping="bound"'
-        )
-    parts = holdout(
-        Y[counts],
-        test_size=share,
-        groups=None if groups is None else groups[counts],
-        random_state=random_state,
-    )
-    return counts[parts[0]], counts[parts[1]]

@@ -1,0 +1,203 @@
+"""A threshold of confidence above which predictions may be accepted without a look.
+
+The rule and why it holds stand in ``_accept_rules``: fixed-sequence testing with exact binomial
+bounds, as in Angelopoulos, Bates, Candès, Jordan and Lei, *Learn then Test*, 2021, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from setwise import storage
+from setwise.calibration._accept_inputs import (
+    check_inside,
+    checked_confidence,
+    checked_costs,
+    checked_pairs,
+    checked_thresholds,
+    numbered_groups,
+    one_row_per_group,
+)
+from setwise.calibration._accept_rules import FixedSequence, cheapest, fixed_sequence, rows_needed
+from setwise.calibration.accept_curve import curve_of, lower_bound, steps_of
+from setwise.data.formats.files import StrPath
+from setwise.data.randomness import Seed
+from setwise.storage import storable
+
+
+@storable
+class AutoAccept(BaseEstimator):  # type: ignore[misc]
+    """The lowest confidence from which on predictions may be accepted unread.
+
+    **The promise.** Rows are independent and were seen by neither model nor calibrator; then, with
+    probability at least ``confidence_level`` over the calibration rows, P(correct | confidence >=
+    threshold_) is at least the target. It is no promise for one row, nor for the realised accuracy
+    of one batch. It holds for rows like the calibration rows, so fit again when the data change,
+    and it concerns agreement with the annotation: where annotators err, so does it.
+
+    Thresholds are tested from the top down, each by an exact binomial bound, until one fails. Equal
+    confidences are accepted or rejected together.
+
+    Parameters
+    ----------
+    target_accuracy : float in (0, 1)
+        How often accepted predictions shall be right.
+    confidence_level : float in (0, 1)
+        How sure the promise shall be.
+    thresholds : "ranks" or array (m,)
+        Which thresholds are tested. An array must be fixed without these rows; then nothing further
+        is assumed, but its highest threshold must accept enough rows, as the tests end at the first
+        failure. "ranks" starts at 5% of the rows (or, if that is more, as many rows as afford one
+        error: 46 by default) and goes on in steps of 1%; the promise then needs that the chance to
+        be right rises with confidence, as that of calibrated confidences does.
+    review_cost, error_cost : float, optional
+        The price of reading one prediction and of accepting a wrong one. With both, the threshold
+        is the cheapest on the rows, without any promise; target and level are not used for it.
+    random_state : int, RandomState, Generator or None
+        Draws the row that is counted of each group.
+
+    Attributes
+    ----------
+    threshold_ : float
+        Accept from here on; inf where no threshold can promise the target.
+    found_ : bool
+        Whether there is a threshold.
+    message_ : str
+        What was found, or why nothing was and what would help.
+    guarantee_ : str
+        "exact", "approximate" (confidences out of fold) or "none" (by cost).
+    coverage_ : float
+        The share of the counted rows that are accepted.
+    accuracy_, accuracy_lower_ : float
+        The share of these that are right, nan where there are none, and its lower bound. Only the
+        target is promised, not the bound: the threshold was chosen on the same rows.
+    cost_ : float
+        The mean cost of a row, reviews and errors together; nan without costs.
+    n_counted_ : int
+        How many rows were counted: with groups, one for each.
+    curve_ : AccuracyCoverage
+        Accuracy over coverage of the counted rows, with bounds.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> confidence = random.random(2000)
+    >>> correct = random.random(2000) < confidence
+    >>> rule = AutoAccept(target_accuracy=0.9).fit(confidence, correct)
+    >>> round(rule.threshold_, 2), rule.accept([0.99, 0.5]).tolist()
+    (0.81, [True, False])
+    """
+
+    def __init__(
+        self,
+        target_accuracy: float = 0.9,
+        confidence_level: float = 0.95,
+        *,
+        thresholds: Any = "ranks",
+        review_cost: float | None = None,
+        error_cost: float | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.target_accuracy = target_accuracy
+        self.confidence_level = confidence_level
+        self.thresholds = thresholds
+        self.review_cost = review_cost
+        self.error_cost = error_cost
+        self.random_state = random_state
+
+    def fit(
+        self, confidence: Any, correct: Any, groups: Any = None, *, out_of_fold: bool = False
+    ) -> Self:
+        """Choose the threshold from held-out rows.
+
+        Parameters
+        ----------
+        confidence : array (n,) in [0, 1]
+            How sure each prediction was.
+        correct : array (n,) of 0 and 1
+            Whether it was right.
+        groups : array (n,), optional
+            Rows of one group depend on each other, such as the pages of one document. One row of
+            each is counted, drawn by ``random_state``, and the promise is for one row, drawn
+            evenly, of a new group. So too by cost, without the promise.
+        out_of_fold : bool
+            The confidences are those of cross-validation and a model fitted again on all rows will
+            be used: the promise is then approximate.
+        """
+        target, level = self.target_accuracy, self.confidence_level
+        check_inside("target_accuracy", target)
+        check_inside("confidence_level", level)
+        thresholds = checked_thresholds(self.thresholds)
+        costs = checked_costs(self.review_cost, self.error_cost)
+        confidence, correct = checked_pairs(confidence, correct)
+        if groups is not None:
+            number = numbered_groups(groups, len(correct))
+            counted = one_row_per_group(number, confidence, correct, self.random_state)
+            confidence, correct = confidence[counted], correct[counted]
+        steps = steps_of(confidence, correct)
+        if costs is None:
+            tests = fixed_sequence(steps, target, level, thresholds)
+            self.threshold_, self.cost_ = tests.chosen, float("nan")
+            self.guarantee_ = "approximate" if out_of_fold else "exact"
+            problem = _why_no_promise(tests, target, level, len(correct))
+        else:
+            self.threshold_, self.cost_ = cheapest(steps, *costs)
+            self.guarantee_ = "none"
+            problem = "reviewing every row is cheapest on these rows, so none is accepted"
+        accepted = correct[confidence >= self.threshold_]
+        self.n_counted_ = len(correct)
+        self.found_ = len(accepted) > 0
+        self.coverage_ = len(accepted) / len(correct)
+        self.accuracy_ = float(accepted.mean()) if self.found_ else float("nan")
+        self.accuracy_lower_ = float(lower_bound(accepted.sum(), len(accepted), level))
+        self.curve_ = curve_of(steps, level)
+        self.message_ = self._summary() if self.found_ else problem
+        return self
+
+    def accept(self, confidence: Any) -> np.ndarray:
+        """Whether each prediction may be accepted unread, (n,) of bool."""
+        check_is_fitted(self, "threshold_")
+        accepted: np.ndarray = checked_confidence(confidence) >= self.threshold_
+        return accepted
+
+    def save(self, path: StrPath) -> None:
+        """Write the rule as one file that cannot run code; ``setwise.load`` reads it."""
+        storage.save(self, path)
+
+    def _summary(self) -> str:
+        if self.guarantee_ == "none":
+            promise = f"without a promise, at a mean cost of {self.cost_:.4g}"
+        else:
+            promise = (
+                f"promised, {self.guarantee_}: at least {self.target_accuracy:g} "
+                f"with confidence {self.confidence_level:g}"
+            )
+        return (
+            f"accept from confidence {self.threshold_:.4f} on: {self.coverage_:.1%} of "
+            f"{self.n_counted_} rows, of which {self.accuracy_:.1%} were right ({promise})"
+        )
+
+
+def _why_no_promise(tests: FixedSequence, target: float, level: float, n: int) -> str:
+    """What kept the first test from passing, and what would help."""
+    needed = rows_needed(target, level)
+    wanted = f"an accuracy of {target:g} with confidence {level:g}"
+    if n < needed:
+        return (
+            f"{n} rows cannot promise {wanted} even if all are right; "
+            f"pass at least {needed}, with groups as many groups"
+        )
+    accepted, right = int(tests.accepted[0]), int(tests.right[0])
+    if accepted < needed:
+        return (
+            f"the highest threshold, {tests.threshold[0]:g}, accepts {accepted} rows, but "
+            f"{needed} are needed to promise {wanted}; begin with a lower one, or pass more rows"
+        )
+    return (
+        f"of the {accepted} most confident rows {right} were right, which cannot promise {wanted}: "
+        f"the bound is {tests.lower[0]:.3f}; lower the target, or pass more rows"
+    )

@@ -1,0 +1,117 @@
+"""The first stage: a model, its label curves and the sets it knows, which together give candidates.
+
+Everything that a training candidate is judged by comes from one of these stages, fitted without the
+fold that the candidate's row is in: model, label calibrator and counts of sets alike. Otherwise the
+calibrator would learn to trust scores that are better than those of new rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from setwise.calibration.candidates import (
+    Candidates,
+    listed_candidates,
+    merged,
+    scored,
+    top_candidates,
+)
+from setwise.calibration.features import CandidateFeatures, features_of
+from setwise.calibration.labelwise import LabelCalibrator
+from setwise.calibration.prior import SetPrior
+from setwise.data.labels import rows_equal
+from setwise.distributions import Product
+from setwise.distributions.base import Distribution
+from setwise.storage import storable
+
+
+@storable
+class FirstStage:
+    """Candidates with their features for rows of X.
+
+    Parameters
+    ----------
+    n_candidates : int
+        The likeliest sets of the model's distribution that are looked at.
+    n_training_sets : int
+        The likeliest sets seen in training that are added to them.
+    own_only : bool
+        Give the model's own answer alone; the others are only its rivals.
+
+    Attributes
+    ----------
+    model_ : the fitted model; labels_ : its ``LabelCalibrator``, or None; prior_ : ``SetPrior``.
+    """
+
+    model_: Any
+    labels_: LabelCalibrator | None
+    prior_: SetPrior
+
+    def __init__(
+        self, n_candidates: int = 10, n_training_sets: int = 0, own_only: bool = False
+    ) -> None:
+        self.n_candidates = n_candidates
+        self.n_training_sets = n_training_sets
+        self.own_only = own_only
+
+    def distribution(self, X: Any) -> Distribution:
+        """What the model says, its labels calibrated."""
+        return self.calibrated(self.model_.predict_dist(X))
+
+    def calibrated(self, distribution: Distribution) -> Distribution:
+        """A distribution of the model with its labels calibrated, if they are to be."""
+        return distribution if self.labels_ is None else self.labels_.calibrated(distribution)
+
+    def features(self, distribution: Distribution) -> CandidateFeatures:
+        """The candidates of a calibrated distribution, and what a calibrator looks at."""
+        lists = [top_candidates(distribution, self.n_candidates)]
+        if self.n_training_sets:
+            known = self.prior_.sets_
+            lists.append(listed_candidates(distribution, known, self.n_training_sets))
+        if not self.own_only:
+            return features_of(merged(*lists), self.prior_)
+        own = scored(distribution, self.model_.decision_.decide(distribution))
+        features = features_of(merged(own, *lists), self.prior_)
+        return features.taken(_places(features.candidates, own.sets))
+
+
+def _places(candidates: Candidates, own: sparse.csr_array) -> np.ndarray:
+    """Where the given set of each row stands among its candidates, (n,)."""
+    return np.flatnonzero(rows_equal(candidates.sets, own[candidates.row]))
+
+
+def can_calibrate_labels(distribution: Distribution) -> bool:
+    """Whether the labels are independent, so that better labels make a better whole."""
+    return isinstance(distribution, Product)
+
+
+@dataclass(frozen=True)
+class FoldAnswer:
+    """What a model that has not seen some rows says of them."""
+
+    model: Any
+    rows: np.ndarray
+    distribution: Distribution
+
+
+def marginals_of(answers: list[FoldAnswer], n: int) -> np.ndarray:
+    """Marginals of all rows, each by the model that has not seen it, (n, L)."""
+    L = answers[0].distribution.n_labels
+    marginals = np.empty((n, L))
+    for answer in answers:
+        raw = answer.distribution
+        # Of the labels themselves: conditions on the whole set come after calibration.
+        whole = Product(raw.logits) if isinstance(raw, Product) else raw
+        marginals[answer.rows] = whole.marginals()
+    return marginals
+
+
+def folds_of(part: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows outside and inside of each fold, given the fold of each row."""
+    for number in range(part.max() + 1):
+        yield np.flatnonzero(part != number), np.flatnonzero(part == number)

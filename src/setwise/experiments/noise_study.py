@@ -1,0 +1,97 @@
+"""Figures 4.7 to 4.9 of Li 2019: calibrators that know how often annotators err.
+
+Half of the training rows teach binary relevance; the other half, whose annotations are corrupted,
+the calibrators. Confidence is judged on clean test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setwise.calibration.noisy_labels import annotators, corrupted
+from setwise.calibration.set_calibrator import SetCalibrator
+from setwise.data import holdout
+from setwise.data.labels import rows_equal
+from setwise.experiments.calibration_data import SplitData, shown_name, split_data
+from setwise.experiments.study import Progress, ResultTable, Study, figure
+from setwise.metrics import brier_decomposition
+from setwise.models import BinaryRelevance
+
+SEEDS = (0, 1, 2)
+
+#: name -> the error rates of the annotators, each of whom has an equal part of the rows
+NOISES = {"0.2": (0.2,), "0.5": (0.5,), "0.1, 0.3, 0.5": (0.1, 0.3, 0.5)}
+CALIBRATORS = {
+    "taught on clean rows": ("squared", False),
+    "plain": ("squared", False),
+    "robust, squared error": ("squared", True),
+    "robust, surrogate of KL": ("kl", True),
+    "robust, likelihood": ("likelihood", True),
+}
+
+
+def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
+    """Mean confidence against clean accuracy, and squared error, for each noise and calibrator."""
+    table = ResultTable(
+        "Calibration on noisy annotations (Li 2019, Figures 4.7 to 4.9)",
+        (
+            *("data", "noise rates", "calibrator", "confidence - accuracy", "expected if plain"),
+            *("squared error", "relative to clean", "alignment error"),
+        ),
+        notes=(
+            "A corrupted annotation has a label added, moved or removed. The plain calibrator is "
+            "expected to be low by the mean rate times the accuracy."
+        ),
+    )
+    for name in datasets:
+        for noise, rates in NOISES.items():
+            runs = []
+            for seed in SEEDS:
+                progress(f"{name}, noise {noise}, seed {seed}")
+                runs.append(noisy_once(split_data(name, seed), rates, seed))
+            for kind in CALIBRATORS:
+                values = {key: [run[kind][key] for run in runs] for key in runs[0][kind]}
+                shown = [str(figure(value)) for value in values.values()]
+                table.rows.append([shown_name(name), noise, kind, *shown])
+    return [table]
+
+
+def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, dict[str, float]]:
+    """Every calibrator on one data set, noise and seed, judged on clean test rows."""
+    rows = data.train
+    teach, calibrate = holdout(rows.Y, test_size=0.5, groups=rows.groups, random_state=seed)
+    clean = rows.Y[calibrate]
+    _, alpha = annotators(len(calibrate), rates, random_state=seed)
+    noisy = corrupted(clean, alpha, random_state=seed)
+    model = BinaryRelevance(C="auto", max_iter=1000, random_state=seed)
+    model = model.with_chosen_C(rows.X[teach], rows.Y[teach])
+    results: dict[str, dict[str, float]] = {}
+    for name, (objective, robust) in CALIBRATORS.items():
+        judged = clean if name == "taught on clean rows" else noisy
+        calibrated = SetCalibrator(model, objective=objective, random_state=seed)
+        calibrated.fit(
+            rows.X[teach],
+            rows.Y[teach],
+            calibration_data=(rows.X[calibrate], judged),
+            alpha=alpha if robust else 0.0,
+        )
+        sets, confidence = calibrated.predict_with_confidence(data.X_test)
+        correct = rows_equal(sets, data.Y_test).astype(float)
+        parts = brier_decomposition(correct, confidence)
+        reference = results.get("taught on clean rows", {"squared": parts.score})
+        results[name] = {
+            "off": float(confidence.mean() - correct.mean()),
+            "expected": float(-alpha.mean() * correct.mean()),
+            "squared": parts.score,
+            "relative": parts.score / reference["squared"],
+            "alignment": parts.alignment_error,
+        }
+    return results
+
+
+NOISE = Study(
+    "noise",
+    "Calibrators that see through noisy annotation",
+    ("yeast", "tmc2007", "debtags"),
+    run,
+)

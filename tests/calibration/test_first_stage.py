@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+import setwise as sw
+from setwise.calibration.candidates import listed_candidates, top_candidates
+from setwise.calibration.features import features_of
+from setwise.calibration.first_stage import FirstStage, FoldAnswer, folds_of, marginals_of
+from setwise.calibration.labelwise import LabelCalibrator
+from setwise.calibration.prior import SetPrior
+
+
+@pytest.fixture(scope="module")
+def stage_of(data):
+    X, Y = data
+    prior = SetPrior().fit(Y[:120])
+
+    def make(model=None, labels=None, **options):
+        stage = FirstStage(**options)
+        stage.model_ = (sw.BinaryRelevance() if model is None else model).fit(X[:120], Y[:120])
+        stage.labels_, stage.prior_ = labels, prior
+        return stage
+
+    return make
+
+
+def as_sets(candidates):
+    sets = candidates.sets.toarray()
+    return [{tuple(one) for one in sets[candidates.row == r]} for r in range(candidates.n_rows)]
+
+
+def test_candidates_are_the_likeliest_and_those_of_training(stage_of, data):
+    X = data[0][120:]
+    stage = stage_of(n_candidates=3, n_training_sets=4)
+    distribution = stage.distribution(X)
+    found = stage.features(distribution).candidates
+    likeliest = as_sets(top_candidates(distribution, 3))
+    listed = as_sets(listed_candidates(distribution, stage.prior_.sets_, 4))
+    assert as_sets(found) == [one | other for one, other in zip(likeliest, listed)]
+    assert as_sets(stage_of(n_candidates=3).features(distribution).candidates) == likeliest
+
+
+@pytest.mark.parametrize("target", ["set_accuracy", "f1", "hamming"])
+def test_the_models_own_answer_is_seen_among_its_rivals(stage_of, data, target):
+    X = data[0][120:]
+    model = sw.BinaryRelevance(target=target)
+    alone = stage_of(model, n_candidates=20, own_only=True)  # 20 are all sets of four labels
+    distribution = alone.distribution(X)
+    found = alone.features(distribution)
+    np.testing.assert_array_equal(found.candidates.sets.toarray(), alone.model_.predict(X))
+    np.testing.assert_array_equal(found.candidates.row, np.arange(len(X)))
+    everything = features_of(top_candidates(distribution, 20), alone.prior_)
+    sets = everything.candidates.sets.toarray()
+    for row, one in enumerate(found.candidates.sets.toarray()):
+        same = (everything.candidates.row == row) & (sets == one).all(axis=1)
+        for name, values in everything.numbers.items():
+            np.testing.assert_allclose(
+                found.numbers[name][row], values[same], rtol=1e-6, atol=1e-9, err_msg=name
+            )
+
+
+def test_labels_are_calibrated_before_sets_are_listed(stage_of, data):
+    X, Y = data
+    raw = stage_of().model_.predict_proba(X[120:])
+    curves = LabelCalibrator().fit(raw, Y[120:])
+    stage = stage_of(labels=curves)
+    np.testing.assert_allclose(
+        stage.distribution(X[120:]).marginals(), curves.predict(raw), rtol=1e-9
+    )
+
+
+def test_folds_are_outside_and_inside():
+    part = np.array([1, 0, 2, 1])
+    found = [(list(outside), list(inside)) for outside, inside in folds_of(part)]
+    assert found == [([0, 2, 3], [1]), ([1, 2], [0, 3]), ([0, 1, 3], [2])]
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_marginals_are_put_back_in_the_order_of_the_rows(data, allow_empty):
+    X, Y = data
+    model = sw.BinaryRelevance(allow_empty=allow_empty).fit(X, Y)
+    parts = [np.array([4, 1, 3]), np.array([0, 2])]
+    answers = [FoldAnswer(model, rows, model.predict_dist(X[rows])) for rows in parts]
+    free = sw.BinaryRelevance(allow_empty=True).fit(X, Y)
+    np.testing.assert_allclose(marginals_of(answers, 5), free.predict_proba(X[:5]), rtol=1e-9)

@@ -31,14 +31,22 @@ if TYPE_CHECKING:
         BinaryRelevance,
         PowerSet,
         list_models,
-        load,
     )
+    from setwise.storage import load
 
 __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
-_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models", "load")
-_IN_CALIBRATION = ("AutoAccept", "BRRerank", "LabelCalibrator", "Reranker", "SetCalibrator")
+_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models")
+# `load` as well: a file may hold what calibrates a model.
+_IN_CALIBRATION = (
+    "AutoAccept",
+    "BRRerank",
+    "LabelCalibrator",
+    "Reranker",
+    "SetCalibrator",
+    "load",
+)
 
 __all__ = [
     "CBM",

@@ -17,13 +17,16 @@ N, K, L = 60, 3, 4
 def candidates():
     random = np.random.default_rng(0)
     sets = random.integers(0, 2, size=(N * K, L))
+    sets[0] = 0
     score = np.sort(random.normal(size=(N, K)), axis=1)[:, ::-1].ravel()
     return Candidates(sparse.csr_array(sets), np.repeat(np.arange(N), K), score, N)
 
 
 @pytest.fixture(scope="module")
 def truth():
-    return np.random.default_rng(1).integers(0, 2, size=(N, L))
+    truth = np.random.default_rng(1).integers(0, 2, size=(N, L))
+    truth[0] = 0  # as is its first candidate
+    return truth
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def test_two_rows_with_weight_are_in_two_folds(data):
 )
 def test_one_row_or_group_cannot_be_split(data, rows, groups, weight):
     X, Y = data
-    with pytest.raises(DataError, match="only 1 row or group"):
+    with pytest.raises(DataError, match="only 1 sample or group"):
         fold_numbers(training(X[:rows], Y[:rows], weight, groups), 5, 0)
 
 
@@ -107,7 +107,7 @@ def test_every_fold_is_judged_by_what_has_not_seen_it(data):
 def test_features_are_those_of_the_folds_in_the_order_of_the_rows(data, own_only):
     X, Y = data
     crossed = cross_fit(BinaryRelevance(), training(X, Y), **OPTIONS)
-    template = FirstStage(4, 2, own_only)
+    template = FirstStage(4, 2, own_only=own_only)
     features = crossed.features(template)
     assert features.candidates.n_rows == 240
     assert (np.diff(features.candidates.row) >= 0).all()

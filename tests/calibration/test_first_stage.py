@@ -1,9 +1,11 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
 import setwise as sw
 from setwise.calibration.candidates import listed_candidates, top_candidates
-from setwise.calibration.features import features_of
+from setwise.calibration.features import NUMBERS, features_of
 from setwise.calibration.first_stage import FirstStage, FoldAnswer, folds_of, marginals_of
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
@@ -37,6 +39,28 @@ def test_candidates_are_the_likeliest_and_those_of_training(stage_of, data):
     listed = as_sets(listed_candidates(distribution, stage.prior_.sets_, 4))
     assert as_sets(found) == [one | other for one, other in zip(likeliest, listed)]
     assert as_sets(stage_of(n_candidates=3).features(distribution).candidates) == likeliest
+
+
+def test_for_f1_the_set_of_highest_expected_f1_is_a_candidate_too(stage_of, data):
+    X = data[0][120:]
+    stage = stage_of(n_candidates=1, for_f1=True)
+    distribution = stage.distribution(X)
+    features = stage.features(distribution)
+    assert len(features.candidates) > len(X)
+    every = np.array(list(product([0, 1], repeat=4)))
+    p = np.exp([distribution.log_prob(np.tile(one, (len(X), 1))) for one in every])  # (16, n)
+    f1 = 2 * (every @ every.T) / np.maximum(every.sum(axis=1)[:, None] + every.sum(axis=1), 1)
+    best, likeliest = every[np.argmax(f1 @ p, axis=0)], every[np.argmax(p, axis=0)]
+    expected = [{tuple(one), tuple(other)} for one, other in zip(best, likeliest)]
+    assert as_sets(features.candidates) == expected
+
+
+def test_a_set_that_its_model_does_not_know_can_be_a_candidate(stage_of, data):
+    """The best set for F1 may be one that no row of training has."""
+    stage = stage_of(sw.PowerSet(), n_candidates=1, for_f1=True)
+    features = stage.features(stage.distribution(data[0][120:]))
+    assert (features.score == -np.inf).any()
+    assert np.isfinite(features.matrix(tuple(NUMBERS)).toarray()).all()
 
 
 @pytest.mark.parametrize("target", ["set_accuracy", "f1", "hamming"])

@@ -125,7 +125,7 @@ def overfitting_rows(make_rows):
 def test_calibrating_on_training_rows_is_over_confident_and_this_is_not(make_rows, wrapper, kind):
     X, Y = overfitting_rows(make_rows)
     X, Y, new_X, new_Y = X[:200], Y[:200], X[200:], Y[200:]
-    model = BinaryRelevance(C=1e4)
+    model = BinaryRelevance(C=1e4, max_iter=5000)
     options = {"kind": kind, "label_calibration": None, "n_folds": 4}
 
     def gap(fitted):
@@ -143,7 +143,9 @@ def test_calibrating_on_training_rows_is_over_confident_and_this_is_not(make_row
 
 def test_label_curves_of_folds_do_not_make_confidence_too_high(make_rows):
     X, Y = overfitting_rows(make_rows)
-    fitted = SetCalibrator(BinaryRelevance(C=1e4), kind="isotonic", n_folds=4).fit(X[:200], Y[:200])
+    fitted = SetCalibrator(BinaryRelevance(C=1e4, max_iter=5000), kind="isotonic", n_folds=4).fit(
+        X[:200], Y[:200]
+    )
     sets, confidence = fitted.predict_with_confidence(X[200:])
     assert abs(confidence.mean() - (sets == Y[200:]).all(axis=1).mean()) < 0.12
 

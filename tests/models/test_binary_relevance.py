@@ -16,6 +16,7 @@ from setwise import metrics
 from setwise.decisions import MicroF1Threshold
 from setwise.errors import DataError, LabelMismatch
 from setwise.models import BinaryRelevance
+from setwise.models.binary_relevance import STRENGTHS
 
 NAMES = ["beach", "sunset", "urban"]
 
@@ -238,3 +239,100 @@ def test_a_rule_is_tuned_as_it_is_used(data, allow_empty):
 
 def test_predictions_take_the_threads_they_are_given(data):
     assert BinaryRelevance(n_jobs=1).fit(*data).predict_dist(data[0]).n_jobs == 1
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Few rows of many features: a strong penalty is best."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(150, 40))
+    return X, (X[:, :3] + 2 * random.normal(size=(150, 3)) > 0).astype(int)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "elastic"])
+def test_the_penalty_that_held_out_rows_like_is_chosen(noisy, learner):
+    X, Y = noisy
+    model = BinaryRelevance(learner, C="auto", max_iter=300).fit(X, Y)
+    C = model.chosen_["C"]
+    assert C in STRENGTHS
+    assert C < 1
+    fixed = BinaryRelevance(learner, C=C, max_iter=300).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), fixed.predict_proba(X))
+    assert fixed.chosen_ == {}
+    assert model.C == "auto"
+    train, test = sw.holdout(Y, test_size=0.2, random_state=0)
+
+    def likelihood(C):
+        fitted = BinaryRelevance(learner, C=C, max_iter=300, allow_empty=True).fit(
+            X[train], Y[train]
+        )
+        return fitted.predict_dist(X[test]).log_prob(Y[test]).mean()
+
+    place = STRENGTHS.index(C)
+    for other in STRENGTHS[max(place - 1, 0) : place + 2]:
+        assert likelihood(C) >= likelihood(other) - 1e-9
+
+
+def test_a_weak_penalty_is_chosen_where_rows_are_many():
+    random = np.random.default_rng(6)
+    X = 0.05 * random.normal(size=(600, 3))  # small features need large weights
+    Y = (X @ random.normal(size=(3, 2)) + 0.01 * random.normal(size=(600, 2)) > 0).astype(int)
+    assert BinaryRelevance(C="auto").fit(X, Y).chosen_["C"] > 10
+
+
+def test_rows_without_weight_choose_nothing(noisy):
+    X, Y = noisy
+    odd = np.vstack([X, 50 * X]), np.vstack([Y, 1 - Y])
+    weight = np.repeat([1.0, 0.0], 150)
+    chosen = BinaryRelevance(C="auto").fit(*odd, weight).chosen_
+    assert chosen == BinaryRelevance(C="auto").fit(X, Y).chosen_
+
+
+def test_held_out_rows_judge_by_their_weight(noisy, monkeypatch):
+    """The last row alone counts among those held out, and it is a copy of one learnt from."""
+    X, Y = noisy
+    parts = np.arange(100), np.arange(100, 150)
+    X, Y = X.copy(), Y.copy()
+    X[149], Y[149] = X[0], Y[0]
+    monkeypatch.setattr("setwise.models.binary_relevance.held_out_parts", lambda *given: parts)
+    weight = np.ones(150)
+    weight[100:149] = 1e-9
+    assert BinaryRelevance(C="auto").fit(X, Y, weight).chosen_["C"] > 1
+    assert BinaryRelevance(C="auto").fit(X, Y).chosen_["C"] < 1
+
+
+def test_a_copy_with_the_chosen_penalty_is_not_fitted(noisy):
+    X, Y = noisy
+    auto = BinaryRelevance(C="auto", target="f1")
+    copy = auto.with_chosen_C(X, sparse.csr_array(Y))
+    assert BinaryRelevance(C="auto").fit(X, Y).chosen_["C"] == copy.C
+    assert copy.target == "f1"
+    assert not hasattr(copy, "bank_")
+    assert auto.C == "auto"
+    assert BinaryRelevance(C=3.0).with_chosen_C(X, sparse.csr_array(Y)).C == 3.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "change", "sentence"),
+    [
+        ({"learner": "boosting"}, {}, 'C="auto" is for the learners "logistic" and "elastic"'),
+        ({"learner": LogisticRegression()}, {}, "not LogisticRegression"),
+        ({"C": "magic"}, {}, "C is a number over zero or \"auto\", not 'magic'"),
+        ({}, {"sample_weight": np.eye(150)[0]}, "only one row with weight"),
+        ({}, {"groups": np.zeros(150)}, "at least 2 groups, but there are 1"),
+    ],
+)
+def test_a_penalty_that_cannot_be_chosen_gets_a_sentence(noisy, parameters, change, sentence):
+    X, Y = noisy
+    with pytest.raises(DataError, match=sentence):
+        BinaryRelevance(**({"C": "auto"} | parameters)).fit(X, Y, **change)
+
+
+def test_a_chosen_penalty_is_saved(noisy, tmp_path):
+    X, Y = noisy
+    model = BinaryRelevance(C="auto").fit(X, Y)
+    model.save(tmp_path / "model.setwise")
+    loaded = sw.load(tmp_path / "model.setwise")
+    assert loaded.chosen_ == model.chosen_
+    assert loaded.C == "auto"
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -107,6 +107,15 @@ def scored(distribution: Distribution, sets: Any) -> Candidates:
     return Candidates(sets, np.arange(n), np.concatenate([np.empty(0), *score]), n)
 
 
+def rescored(distribution: Distribution, candidates: Candidates) -> Candidates:
+    """The same candidates with the scores that another distribution gives them."""
+    score = np.empty(len(candidates))
+    for part in row_batches(len(candidates), distribution.n_labels):
+        given = distribution.rows(candidates.row[part])
+        score[part] = given.log_prob(candidates.sets[part])
+    return Candidates(candidates.sets, candidates.row, score, candidates.n_rows)
+
+
 def merged(*lists: Candidates) -> Candidates:
     """All candidates of several lists for the same rows, none of them twice in a row."""
     sets = canonical_csr(sparse.vstack([part.sets for part in lists], format="csr"))

@@ -8,6 +8,7 @@ from. In trials five folds beat the disjoint parts of the thesis everywhere (rcv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,8 +165,8 @@ def fold_numbers(rows: TrainingRows, n_folds: int, random_state: int | None) -> 
     units = dealt.n if dealt.groups is None else len(np.unique(dealt.groups))
     if units < 2:
         raise DataError(
-            f"confidence is learnt on rows that were kept apart, but there is only {units} row or "
-            "group; pass more"
+            "confidence is learnt on rows that were kept apart, but there is only "
+            f"{units} sample or group; pass more"
         )
     part = np.zeros(rows.n, dtype=np.int64)
     folds = IterativeKFold(min(n_folds, units), random_state=random_state)
@@ -204,7 +205,7 @@ def _label_calibrators(
 def _stage(
     template: FirstStage, model: Any, labels: LabelCalibrator | None, prior: SetPrior
 ) -> FirstStage:
-    stage = FirstStage(template.n_candidates, template.n_training_sets, template.own_only)
+    stage = copy(template)
     stage.model_, stage.labels_, stage.prior_ = model, labels, prior
     return stage
 

@@ -16,8 +16,10 @@ from scipy import sparse
 
 from setwise.calibration.candidates import (
     Candidates,
+    found_in,
     listed_candidates,
     merged,
+    rescored,
     scored,
     top_candidates,
 )
@@ -25,6 +27,7 @@ from setwise.calibration.features import CandidateFeatures, features_of
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
 from setwise.data.labels import rows_equal
+from setwise.decisions import decision_for
 from setwise.distributions import Product
 from setwise.distributions.base import Distribution
 from setwise.storage import storable
@@ -40,6 +43,8 @@ class FirstStage:
         The likeliest sets of the model's distribution that are looked at.
     n_training_sets : int
         The likeliest sets seen in training that are added to them.
+    for_f1 : bool
+        Add the set of highest expected F1, which may be larger than any likely one.
     own_only : bool
         Give the model's own answer alone; the others are only its rivals.
 
@@ -53,10 +58,16 @@ class FirstStage:
     prior_: SetPrior
 
     def __init__(
-        self, n_candidates: int = 10, n_training_sets: int = 0, own_only: bool = False
+        self,
+        n_candidates: int = 10,
+        n_training_sets: int = 0,
+        *,
+        for_f1: bool = False,
+        own_only: bool = False,
     ) -> None:
         self.n_candidates = n_candidates
         self.n_training_sets = n_training_sets
+        self.for_f1 = for_f1
         self.own_only = own_only
 
     def distribution(self, X: Any) -> Distribution:
@@ -69,15 +80,30 @@ class FirstStage:
 
     def features(self, distribution: Distribution) -> CandidateFeatures:
         """The candidates of a calibrated distribution, and what a calibrator looks at."""
-        lists = [top_candidates(distribution, self.n_candidates)]
-        if self.n_training_sets:
-            known = self.prior_.sets_
-            lists.append(listed_candidates(distribution, known, self.n_training_sets))
+        lists = self._lists(distribution)
         if not self.own_only:
             return features_of(merged(*lists), self.prior_)
         own = scored(distribution, self.model_.decision_.decide(distribution))
         features = features_of(merged(own, *lists), self.prior_)
         return features.taken(_places(features.candidates, own.sets))
+
+    def features_of_answers(
+        self, distribution: Distribution, answers: Candidates
+    ) -> CandidateFeatures:
+        """Features of answers that may be other models', among this one's candidates."""
+        together = merged(rescored(distribution, answers), *self._lists(distribution))
+        features = features_of(together, self.prior_)
+        wanted = found_in(answers, np.ones(len(answers)), together)
+        return features.taken(np.flatnonzero(wanted))
+
+    def _lists(self, distribution: Distribution) -> list[Candidates]:
+        lists = [top_candidates(distribution, self.n_candidates)]
+        if self.n_training_sets:
+            known = self.prior_.sets_
+            lists.append(listed_candidates(distribution, known, self.n_training_sets))
+        if self.for_f1:
+            lists.append(scored(distribution, decision_for("f1").decide(distribution)))
+        return lists
 
 
 def _places(candidates: Candidates, own: sparse.csr_array) -> np.ndarray:

@@ -143,7 +143,8 @@ class Reranker(SetCalibrator):
     def _template(self) -> FirstStage:
         if self.n_training_sets:
             positive_count(self.n_training_sets, "n_training_sets")
-        return FirstStage(positive_count(self.n_candidates, "n_candidates"), self.n_training_sets)
+        k = positive_count(self.n_candidates, "n_candidates")
+        return FirstStage(k, self.n_training_sets, for_f1=self.target == "f1")
 
     def _log_scores(self, candidates: Candidates, confidence: np.ndarray) -> np.ndarray:
         """What probabilities over the candidates are made of, (m,)."""

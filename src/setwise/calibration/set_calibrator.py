@@ -290,19 +290,17 @@ class SetCalibrator(SetClassifier):
 
     def _candidates(self, X: Any) -> tuple[Candidates, np.ndarray]:
         """Candidates of rows of checked features, and their confidence."""
-        lists = []
-        for stage in self.stages_:
-            features = stage.features(stage.distribution(X))
-            said = self.confidence_.of(features) / len(self.stages_)
-            lists.append((features.candidates, said))
-        if len(lists) == 1:
-            return lists[0]
-        # What a model of a fold does not list has no confidence from it.
-        together = merged(*(candidates for candidates, _ in lists))
-        confidence = np.zeros(len(together))
-        for candidates, said in lists:
-            confidence += found_in(candidates, said, together)
-        return together, confidence
+        said = [stage.distribution(X) for stage in self.stages_]
+        own = [stage.features(of) for stage, of in zip(self.stages_, said, strict=True)]
+        if len(own) == 1:
+            return own[0].candidates, self.confidence_.of(own[0])
+        answers = merged(*(features.candidates for features in own))
+        confidence = np.zeros(len(answers))
+        for stage, of in zip(self.stages_, said, strict=True):
+            features = stage.features_of_answers(of, answers)
+            judged = self.confidence_.of(features) / len(said)
+            confidence += found_in(features.candidates, judged, answers)
+        return answers, confidence
 
     def _answers(self, X: Any) -> tuple[sparse.csr_array, np.ndarray]:
         """The best candidate of each row and its confidence, a batch of rows at a time."""

@@ -13,13 +13,13 @@ from setwise.calibration.first_stage import FirstStage
 from setwise.experiments.calibration_data import (
     calibrator,
     cross_fitted,
+    seeds_for,
     shown_name,
     split_data,
 )
 from setwise.experiments.study import Progress, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 
-SEEDS = (0, 1, 2)
 
 #: name -> kind and settings
 CALIBRATORS: dict[str, dict[str, object]] = {
@@ -71,7 +71,7 @@ def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
     )
     for name in datasets:
         measured: dict[str, list[dict[str, float]]] = {kind: [] for kind in CALIBRATORS}
-        for seed in SEEDS:
+        for seed in seeds_for(name):
             progress(f"{name}, seed {seed}")
             for kind, figures in calibrated_once(name, seed).items():
                 measured[kind].append(figures)

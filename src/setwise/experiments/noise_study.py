@@ -12,12 +12,11 @@ from setwise.calibration.noisy_labels import annotators, corrupted
 from setwise.calibration.set_calibrator import SetCalibrator
 from setwise.data import holdout
 from setwise.data.labels import rows_equal
-from setwise.experiments.calibration_data import SplitData, shown_name, split_data
+from setwise.experiments.calibration_data import SplitData, seeds_for, shown_name, split_data
 from setwise.experiments.study import Progress, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 from setwise.models import BinaryRelevance
 
-SEEDS = (0, 1, 2)
 
 #: name -> the error rates of the annotators, each of whom has an equal part of the rows
 NOISES = {"0.2": (0.2,), "0.5": (0.5,), "0.1, 0.3, 0.5": (0.1, 0.3, 0.5)}
@@ -46,7 +45,7 @@ def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
     for name in datasets:
         for noise, rates in NOISES.items():
             runs = []
-            for seed in SEEDS:
+            for seed in seeds_for(name):
                 progress(f"{name}, noise {noise}, seed {seed}")
                 runs.append(noisy_once(split_data(name, seed), rates, seed))
             for kind in CALIBRATORS:

@@ -13,6 +13,7 @@ from setwise.experiments.calibration_data import (
     Crossed,
     calibrator,
     cross_fitted,
+    seeds_for,
     shown_name,
     split_data,
 )
@@ -21,7 +22,6 @@ from setwise.metrics import brier_decomposition
 from setwise.metrics.counts import overlap
 from setwise.models import CBM
 
-SEEDS = (0, 1, 2)
 COUNTS = (1, 2, 3, 5, 10, 20, 50)
 
 #: (data, model) -> set accuracy and F1, Li 2019, Table 4.3
@@ -62,7 +62,7 @@ def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
     table = _empty_table("Reranking binary relevance (Li 2019, Table 4.3)", NOTES)
     for name in datasets:
         runs = []
-        for seed in SEEDS:
+        for seed in seeds_for(name):
             progress(f"{name}, seed {seed}")
             crossed = cross_fitted(split_data(name, seed), seed)
             runs.append(_reranked(crossed, seed, "BR", RERANKERS))
@@ -79,7 +79,7 @@ def run_cbm(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
     )
     for name in datasets:
         runs = []
-        for seed in SEEDS:
+        for seed in seeds_for(name):
             progress(f"{name}, seed {seed}")
             data = split_data(name, seed)
             model = CBM(n_components=30, C="auto", random_state=seed)
@@ -98,7 +98,7 @@ def run_counts(datasets: Sequence[str], progress: Progress) -> list[ResultTable]
     )
     for name in datasets:
         found: dict[int, list[tuple[float, float]]] = {count: [] for count in COUNTS}
-        for seed in SEEDS:
+        for seed in seeds_for(name):
             crossed = cross_fitted(split_data(name, seed), seed)
             for count in COUNTS:
                 progress(f"{name}, seed {seed}, {count} candidates")
@@ -122,7 +122,7 @@ def _reranked(
     base_right = (own.errors == 0).astype(float)
     results = {base: {"accuracy": float(base_right.mean()), "f1": float(own_f1.mean())}}
     for name, (n_training_sets, target) in rerankers.items():
-        stage = FirstStage(10, n_training_sets)
+        stage = FirstStage(10, n_training_sets, for_f1=target == "f1")
         chosen = _chosen(crossed, seed, stage, target)
         gain = chosen["right"] - base_right if target == "set_accuracy" else chosen["f1"] - own_f1
         results[name] = {

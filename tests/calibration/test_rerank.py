@@ -226,7 +226,8 @@ def test_an_ensemble_averages_confidence(data, new_rows):
         sets = features.candidates.sets.toarray()
         listed |= {(row, tuple(one)) for row, one in zip(features.candidates.row, sets)}
     for row, one in listed:  # what one of them lists all of them judge
-        scores = [stage.distribution(X[[row]]).log_prob(np.array([one]))[0] for stage in model.stages_]
+        asked = np.array([one])
+        scores = [stage.distribution(X[[row]]).log_prob(asked)[0] for stage in model.stages_]
         said[row, tuple(np.flatnonzero(one))] = np.exp(scores).mean()
     for row, candidates in enumerate(model.predict_candidates(X)):
         for names, confidence in candidates:

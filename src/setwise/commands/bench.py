@@ -71,6 +71,7 @@ def _run_entry(console: Console, name: str, datasets: Sequence[str]) -> dict[str
         results = run(name, progress=status.update, datasets=tuple(datasets))
     console.print(results_table(results))
     _print_wins(console, results)
+    _print_certificates(console, results)
     if results["entry"]["notes"]:
         console.print(results["entry"]["notes"], style="dim")
     return results
@@ -159,6 +160,17 @@ def _reference(row: dict[str, Any], is_new: bool) -> str:
         if measure != "log_prob" or is_new
     ]
     return ", ".join(told)
+
+
+def _print_certificates(console: Console, results: dict[str, Any]) -> None:
+    for row in results["rows"]:
+        if row["certified"] and row["decision"] == "set_accuracy":
+            told = row["certified"]
+            console.print(
+                f"{row['model']} on {row['dataset']}: {told['proven']:.1%} of the modes are proven "
+                f"best; others may fall short of the best by {told['largest_gap']:.3g} in log "
+                f"probability at most ({told['mean_gap']:.3g} in the mean of all rows)"
+            )
 
 
 def _print_wins(console: Console, results: dict[str, Any]) -> None:

@@ -20,7 +20,6 @@ from setwise.experiments.calibration_data import (
 from setwise.experiments.study import Progress, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 
-
 #: name -> kind and settings
 CALIBRATORS: dict[str, dict[str, object]] = {
     "none": {"kind": "none"},

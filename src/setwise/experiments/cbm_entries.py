@@ -97,8 +97,9 @@ CBM_ENTRIES = (
         datasets=("delicious",),
         models=(
             ModelSpec("BR", "BinaryRelevance", grid={"C": (0.1, 1.0)}),
-            ModelSpec("CBM", "CBM", parameters=_AUTO),
+            ModelSpec("CBM", "CBM", parameters=_FLAT),
         ),
+        certify=True,
     ),
     Entry(
         name="cbm-variants",

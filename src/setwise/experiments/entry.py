@@ -36,4 +36,6 @@ class Entry:
     #: measures that are shown although no decision is made for them
     also: tuple[str, ...] = ()
     zero_division: float = 0.0  # what F1 is where nothing is relevant and nothing predicted
+    #: whether to tell how many modes are proven best, and how far the others may be off
+    certify: bool = False
     notes: str = ""

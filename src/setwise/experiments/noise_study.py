@@ -17,7 +17,6 @@ from setwise.experiments.study import Progress, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 from setwise.models import BinaryRelevance
 
-
 #: name -> the error rates of the annotators, each of whom has an equal part of the rows
 NOISES = {"0.2": (0.2,), "0.5": (0.5,), "0.1, 0.3, 0.5": (0.1, 0.3, 0.5)}
 CALIBRATORS = {

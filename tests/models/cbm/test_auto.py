@@ -7,10 +7,11 @@ from scipy import sparse
 import setwise as sw
 from setwise import metrics
 from setwise.data.split import holdout
-from setwise.models.cbm import auto, search
+from setwise.models import held_out
+from setwise.models.cbm import auto
 from setwise.models.cbm.auto import COUNTS, STRENGTHS
-from setwise.models.climb import climb
 from setwise.models.cbm.em import EM
+from setwise.models.climb import climb
 
 QUICK = {"max_iter": 4, "n_starts": 2}
 BOTH = {"n_components": "auto", "C": "auto"}
@@ -235,14 +236,14 @@ def test_groups_stay_together(monkeypatch):
     X, Y = rows()
     groups = np.arange(len(X)) // 5
     splits = []
-    original = search.holdout
+    original = held_out.holdout
 
     def spied(Y, **options):
         parts = original(Y, **options)
         splits.append((options["groups"], parts))
         return parts
 
-    monkeypatch.setattr(search, "holdout", spied)
+    monkeypatch.setattr(held_out, "holdout", spied)
     sw.CBM(2, C="auto", **QUICK).fit(X, Y, groups=groups)
     [(given, (train, test))] = splits
     np.testing.assert_array_equal(given, groups)

@@ -86,6 +86,28 @@ def test_what_cannot_be_stored_safely_is_refused(tmp_path, value):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".setwise.GZ"])
+def test_a_path_that_asks_for_more_packing_is_refused(tmp_path, suffix):
+    with pytest.raises(FormatError, match="packed already; choose a path with another suffix"):
+        storage.save(Box(1), tmp_path / f"box{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_not_written_to(tmp_path):
+    for folder in (tmp_path, f"{tmp_path}/", ""):
+        with pytest.raises(FormatError, match="a folder, not a file to write to; add a file name"):
+            storage.save(Box(1), folder)
+    with pytest.raises(FormatError, match="no such folder to write to"):
+        storage.save(Box(1), tmp_path / "nowhere" / "box")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["box", "box.zip", "box.gz.old", ".gz", "a b.é", "box.", "-"])
+def test_any_other_path_is_written(tmp_path, name):
+    assert round_trip(Box(1), tmp_path / name).parameter == 1
+    assert round_trip(Box(2), str(tmp_path / name)).parameter == 2
+
+
 def write_archive(path, manifest, **members):
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("manifest.json", json.dumps(manifest))

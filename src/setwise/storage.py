@@ -19,12 +19,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, prod
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from setwise.data.formats.files import MAX_BYTES, StrPath, write_atomically
+from setwise.data.formats.files import MAX_BYTES, StrPath, bare_suffix, write_atomically
 from setwise.errors import FormatError, StorageError
 
 FORMAT, VERSION = "setwise", 1
@@ -92,6 +93,7 @@ def store_foreign(way: Foreign) -> None:
 
 def save(thing: Any, path: StrPath) -> None:
     """Write an object of a storable class, all at once or not at all."""
+    check_target(path)
     arrays: list[np.ndarray] = []
     manifest = {"format": FORMAT, "version": VERSION, "root": _encoded(thing, arrays, "the object")}
     with (
@@ -102,6 +104,16 @@ def save(thing: Any, path: StrPath) -> None:
         for number, array in enumerate(arrays):
             with file.open(f"{number}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def check_target(path: StrPath) -> None:
+    """Refuse a path that no archive can be written to."""
+    if Path(path).is_dir():
+        raise FormatError(path, "a folder, not a file to write to", remedy="add a file name")
+    if bare_suffix(path) != Path(path).suffix.lower():
+        raise FormatError(
+            path, "the file is packed already", remedy="choose a path with another suffix"
+        )
 
 
 def load(path: StrPath) -> Any:

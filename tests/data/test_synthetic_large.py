@@ -104,3 +104,14 @@ def test_what_is_refused(arguments, sentence):
     shape = {"n_samples": 100, "n_features": 20, "n_labels": 6, "n_components": 3}
     with pytest.raises(DataError, match=sentence):
         make_large(**shape | arguments)
+
+
+def test_the_spread_of_components_makes_sets_repeat():
+    shape = {"density": 0.1, "labels_per_row": 2.0}
+    counts = [
+        len(
+            np.unique(make_large(2000, 50, 12, 8, component_spread=s, **shape)[1].toarray(), axis=0)
+        )
+        for s in (1.5, 6.0)
+    ]
+    assert counts[1] < 0.7 * counts[0]

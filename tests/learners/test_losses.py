@@ -5,7 +5,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from setwise.learners import _lanes_kernel as lanes
 from setwise.learners import _residual_kernel as kernels
-from setwise.learners.design import rows_of
+from setwise.learners.design import STRIPE_WORK, rows_of
 from setwise.learners.losses import BankLoss, SoftmaxLoss, padded
 from setwise.learners.workers import Workers
 
@@ -113,6 +113,49 @@ def test_gram_and_square_sums():
     for container in (np.asarray, sparse.csr_array):
         sums = rows_of(container(X), bias=True).square_sums(weight)
         np.testing.assert_allclose(sums, np.diag(gram), rtol=1e-9)
+
+
+def test_gram_does_not_depend_on_threads():
+    X = np.random.default_rng(0).normal(size=(20000, 30)).astype(np.float32)
+    rows, weight = rows_of(X, bias=True), np.ones(20000)
+    wide = np.column_stack([X.astype(float), np.ones(20000)])
+    assert len(rows.X) * 30**2 > 2 * STRIPE_WORK  # more pieces than one
+    for n_jobs in (1, 2):
+        with Workers(n_jobs) as workers:
+            gram = rows.gram(weight, workers)
+        np.testing.assert_array_equal(gram, rows.gram(weight))
+        np.testing.assert_allclose(gram, wide.T @ wide, rtol=1e-4, atol=0.1)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_longest_row(container):
+    _, X, *_ = random_problem()
+    rows = rows_of(container(X), bias=True)
+    np.testing.assert_allclose(rows.longest_square, (X**2).sum(axis=1).max(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_zero_weights_are_weights_that_are_nearly_zero(bias):
+    random, _, rows, penalties = random_problem(bias=bias)
+    T, W = padded(random.random((40, 5))), np.zeros((5, 5))
+    W[-1] = random.normal(size=5)
+    with Workers(1) as workers:
+        loss = BankLoss(rows, T, np.ones((40, 1)), np.ones(5), penalties, workers)
+        nearly = W + 1e-12
+        np.testing.assert_allclose(loss.spreads(W), loss.spreads(nearly), rtol=1e-9)
+        for exact, near in zip(loss.evaluate(W), loss.evaluate(nearly), strict=True):
+            np.testing.assert_allclose(exact, near, rtol=1e-9, atol=1e-9)
+
+
+def test_some_targets_are_those_targets():
+    random, _, rows, penalties = random_problem()
+    T, weight = random.random((40, 21)), random.random((40, 21))
+    W, some = random.normal(size=(5, 21)), np.array([20, 3, 4, 5, 6, 0])
+    with Workers(1) as workers:
+        loss = BankLoss(rows, padded(T), padded(weight), np.ones(21), penalties, workers)
+        whole, part = loss.evaluate(W), loss.taken(some).evaluate(W[:, some])
+    np.testing.assert_allclose(part[0], whole[0][some], rtol=1e-12)
+    np.testing.assert_allclose(part[1], whole[1][:, some], rtol=1e-12, atol=1e-12)
 
 
 def test_padding():

@@ -21,7 +21,6 @@ from setwise.data.randomness import Seed, as_generator
 from setwise.errors import DataError
 
 LABEL_SCALE = 1.5  # deviation, over x, of a label's log-odds within a component
-COMPONENT_SPREAD = 1.5  # deviation, over components, of a label's log-frequency
 CALIBRATION_ROWS = 2000
 
 Features: TypeAlias = np.ndarray | sparse.csr_array
@@ -37,6 +36,7 @@ def make_large(
     labels_per_row: float = 3.0,
     condition_number: float | None = None,
     active_components: float = 3.0,
+    component_spread: float = 1.5,
     random_state: Seed = 0,
     dtype: Any = np.float32,
 ) -> tuple[Features, sparse.csr_array]:
@@ -57,6 +57,9 @@ def make_large(
         fall geometrically. Needs more rows than features, and beyond 10,000 float64.
     active_components : float
         How many components a row hesitates between: the mean of exp(entropy of its gate).
+    component_spread : float
+        Deviation, over components, of a label's log-odds. The more, the better labels tell
+        components from each other, and the fewer sets are distinct: 5.5 gives tmc2007's.
     random_state : int, None, RandomState or Generator
         Seeds everything.
     dtype : dtype
@@ -73,13 +76,14 @@ def make_large(
     )
     _check_range("density", density, 0, 1)
     _check_range("labels_per_row", labels_per_row, 0, n_labels)
+    _check_range("component_spread", component_spread, 0, 100)
     _check_range("active_components", active_components, 1, n_components)
     random = as_generator(random_state)
     X = _features(n_samples, n_features, density, condition_number, random).astype(dtype)
     gate_scores = _gate_scores(X, n_components, active_components, random)
     component = (gate_scores + random.gumbel(size=gate_scores.shape)).argmax(axis=1)
     sizes = np.bincount(component, minlength=n_components)
-    biases = _label_biases(sizes, n_labels, labels_per_row, random)
+    biases = _label_biases(sizes, n_labels, labels_per_row, component_spread, random)
     return X, _draw_labels(X, component, biases, random)
 
 
@@ -162,11 +166,11 @@ def _perplexity(scores: np.ndarray) -> float:
 
 
 def _label_biases(
-    rows: np.ndarray, L: int, labels_per_row: float, random: np.random.Generator
+    rows: np.ndarray, L: int, labels_per_row: float, spread: float, random: np.random.Generator
 ) -> np.ndarray:
     """Log-odds of each label in each component, (K, L), at the mean of x."""
     log_frequency = -np.log(random.permutation(np.arange(1, L + 1)))
-    taste = COMPONENT_SPREAD * random.normal(size=(len(rows), L))
+    taste = spread * random.normal(size=(len(rows), L))
     share = rows / rows.sum()
 
     def mean_labels(shift: float) -> float:

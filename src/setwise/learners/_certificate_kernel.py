@@ -1,8 +1,9 @@
 # mypy: ignore-errors
-"""The passes over logits that a certificate takes; ``certificate.py`` has the formulas.
+"""The pass over logits that a certificate takes; ``certificate.py`` has the formulas.
 
-Z (n, L) are logits, U (n, L) wanted displacements of the shares times the weight, and ``weight``
-is (n, L). Sums run in the precision of Z over ``RUN`` rows at a time, then in double precision.
+ZU (n, 2 L) are logits and, beside them, what ``pull`` (n,) makes wanted displacements of the shares
+times the weight, which is (n, L). Sums run in the precision of ZU over ``RUN`` rows at a time, then
+in double precision.
 """
 
 import numpy as np
@@ -40,37 +41,23 @@ def _flush(sums, totals):
 
 
 @lane_kernel
-def imbalance(Z, T, weight, U, excess, curvature):
-    """Add the sums of weight * (displaced share - target) and of weight * p (1 - p), (L,) each."""
-    n, L = Z.shape
-    sums, bends = np.zeros(L, Z.dtype), np.zeros(L, Z.dtype)
-    for i in range(n):
-        for label in range(L):
-            p, q = _shares(Z[i, label])
-            w = weight[i, label]
-            sums[label] += w * (p - T[i, label] - _kept(U[i, label], w, p, q))
-            bends[label] += w * p * q
-        if i % RUN == RUN - 1 or i == n - 1:
-            _flush(sums, excess)
-            _flush(bends, curvature)
+def displaced(ZU, T, weight, pull, R, shift, distance, excess, curvature):
+    """R becomes weight * (share - target); add three sums (L,): distances from p, R, and bends.
 
-
-@lane_kernel
-def displaced(Z, T, weight, U, shift, distance, excess):
-    """U becomes weight * (share - target); add distances from p, and the sums of U, (L,) each.
-
-    ``shift`` (L,), in units of p (1 - p), is taken off all shares: what balances them.
+    ``shift`` (L,), in units of p (1 - p), is taken off all shares: what balances them. Bends are
+    weight * p (1 - p).
     """
-    n, L = Z.shape
-    sums, totals = np.zeros(L, Z.dtype), np.zeros(L, Z.dtype)
+    n, L = R.shape
+    sums, totals, bends = np.zeros(L, R.dtype), np.zeros(L, R.dtype), np.zeros(L, R.dtype)
     for i in range(n):
+        k = pull[i]
         for label in range(L):
-            p, q = _shares(Z[i, label])
+            p, q = _shares(ZU[i, label])
             w = weight[i, label]
             one = unit(p)
             two = one + one
             six = two + two + two
-            u = _kept(U[i, label], w, p, q) + shift[label] * p * q
+            u = _kept(k * ZU[i, L + label], w, p, q) + shift[label] * p * q
             # The divergence of a share p - u from p is p f(u / p) + q f(-u / q) for
             # f(x) = (1 - x) log(1 - x) + x, at most x^2 / 2 + x^3 / 6 + x^4 / 6 for |x| <= 1 / 2.
             x, y = u / p, u / q  # the exponential has a floor: neither is zero
@@ -82,8 +69,10 @@ def displaced(Z, T, weight, U, shift, distance, excess):
                     + y * (one / two - y / six + y * y / six)
                 )
             )
-            U[i, label] = w * (p - T[i, label] - u)
-            totals[label] += U[i, label]
+            R[i, label] = w * (p - T[i, label] - u)
+            totals[label] += R[i, label]
+            bends[label] += w * p * q
         if i % RUN == RUN - 1 or i == n - 1:
             _flush(sums, distance)
             _flush(totals, excess)
+            _flush(bends, curvature)

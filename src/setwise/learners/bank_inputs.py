@@ -28,7 +28,7 @@ def check_rows(X: Any, n_features: int | None = None) -> Any:
         raise DataError(f"X must be (rows, features), not of shape {X.shape}; reshape it")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    if not _all_finite(X):
         raise DataError("X holds a NaN or an infinity; fill in missing values first")
     if n_features is not None and X.shape[1] != n_features:
         raise DataError(
@@ -59,7 +59,7 @@ def check_values(T: Any, n_rows: int, n_targets: int | None = None) -> Any:
             f"T has {T.shape[1]} targets but the fitted state has {n_targets}; "
             "pass the same targets, or set warm_start=False"
         )
-    if not np.isfinite(T.data if sparse.issparse(T) else T).all():
+    if not _all_finite(T):
         raise DataError("targets hold a NaN or an infinity; leave such rows out")
     return T
 
@@ -163,6 +163,13 @@ def _csr(X: Any) -> Any:
         indices, starts = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = sparse.csr_array((X.data, indices, starts), X.shape)
     return X
+
+
+def _all_finite(matrix: Any) -> bool:
+    """Whether there is no NaN and no infinity: their sum tells, unless it overflows."""
+    entries = matrix.data if sparse.issparse(matrix) else matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(entries.sum()) or np.isfinite(entries).all())
 
 
 def _matrix(values: Any) -> np.ndarray:

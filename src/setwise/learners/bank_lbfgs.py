@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from setwise.learners.bank_problem import BankProblem
 from setwise.learners.certificate import duality_gaps
@@ -35,7 +36,8 @@ def solve_by_lbfgs(
     loss, L = _bank_loss(problem, workers), problem.n_targets
     W = (cold_start(problem) if start is None else start).astype(problem.X.dtype)
     ridge = loss.penalties[:, 0].astype(np.float64) * np.exp(np.log(loss.ridge).mean())
-    curvature = Curvature(loss.rows, problem.weight.mean(axis=1), ridge, n_targets=L)
+    weight = problem.weight.mean(axis=1)
+    curvature = Curvature(loss.rows, weight, ridge, n_targets=L, workers=workers)
     solution = Solution(W, np.full(L, np.inf), np.zeros(L, dtype=bool), 0)
     resolved = max(tol, ROUNDING * float(np.finfo(W.dtype).eps)) if tol > 0 else 0.0
     vain = np.zeros(L, dtype=int)
@@ -69,25 +71,32 @@ def _round(
 ) -> Solution:
     """A few steps in the variables that suit the curvature at W.
 
-    L-BFGS stops at an estimate of ``tol``; converged is what is certified to be within
-    ``resolved``, or, where that is 0, all that L-BFGS takes for it.
+    Converged is what is certified to be within ``resolved``, or, where that is 0, all that L-BFGS
+    takes for it.
     """
     spreads = np.maximum(loss.spreads(W), LEAST_SPREAD)
     spread = typical(spreads)
     whitening = curvature.whitening(spread)
 
     def proven(targets: np.ndarray, point: Point) -> np.ndarray:
-        if not resolved:
-            return np.ones(len(targets), dtype=bool)
         part = loss if len(targets) == len(spreads) else loss.taken(targets)
         # The diagonal alone makes no good Newton step: then the shares stay where they are.
         steps = whitening.weights(point.G) * isinstance(whitening, Triangular)
-        gaps = duality_gaps(part, whitening.weights(point.V), steps, spread * curvature.weight)
-        return np.asarray(gaps <= resolved * point.values)
+        enough, pull = resolved * point.values, spread * curvature.weight
+        gaps = duality_gaps(part, whitening.weights(point.V), steps, pull, enough)
+        return np.asarray(gaps <= enough)
 
-    problem, V = WhitenedLoss(loss, whitening), whitening.inverse(W)
-    scale = spread / spreads
-    found = minimise(problem, V, max_iter=max_iter, tol=tol, scale=scale, proven=proven)
+    # At W itself, as rounding lets W = R V be zero no longer, and zero weights are cheap.
+    values, G = loss.evaluate(W)
+    start = Point(whitening.inverse(W), values, whitening.gradient(G))
+    found = minimise(
+        WhitenedLoss(loss, whitening),
+        start,
+        max_iter=max_iter,
+        tol=tol,
+        scale=spread / spreads,
+        proven=proven if resolved else None,
+    )
     return Solution(whitening.weights(found.V), found.values, found.converged, found.n_iter)
 
 
@@ -129,7 +138,7 @@ def _bank_loss(problem: BankProblem, workers: Workers) -> BankLoss:
     penalties[-1] = problem.bias != "free"
     weight = problem.weight.astype(dtype)
     weight = weight if weight.shape[1] == 1 else padded(weight)
-    T = padded(problem.dense_targets())
+    T = padded(problem.dense_targets() if sparse.issparse(problem.T) else problem.T, dtype)
     return BankLoss(rows, T, weight, 1 / problem.C, penalties, workers)
 
 
@@ -137,6 +146,6 @@ def cold_start(problem: BankProblem) -> np.ndarray:
     """Zero weights, and the biases that are best without them, (d + 1, L)."""
     start = np.zeros((problem.X.shape[1] + 1, problem.n_targets))
     if problem.bias == "free":
-        total, positive = problem.totals()
+        total, positive = problem.totals
         start[-1] = np.log(positive) - np.log(total - positive)
     return start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,15 @@ class BankProblem:
         """L."""
         return len(self.C)
 
+    @cached_property
     def totals(self) -> tuple[np.ndarray, np.ndarray]:
         """The weight of each target, and the part of it that is positive, (L,) each."""
         total = np.broadcast_to(self.weight.sum(axis=0), self.n_targets)
-        if self.weight.shape[1] == 1:
+        if self.weight.shape[1] == 1 and sparse.issparse(self.T):
             return total, np.asarray(self.T.T @ self.weight)[:, 0]
+        if self.weight.shape[1] == 1:
+            # No matrix product: threads of BLAS would go on waiting for work, and take a core.
+            return total, np.einsum("nl,n->l", self.T, self.weight[:, 0])
         weighted = self.T.multiply(self.weight) if sparse.issparse(self.T) else self.T * self.weight
         return total, np.asarray(weighted.sum(axis=0)).ravel()
 

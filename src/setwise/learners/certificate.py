@@ -15,92 +15,119 @@ for gradient g: too large by the curvature over the ridge, a thousandfold where 
 the shares are displaced by u = k x'd, d = M^-1 g, with the matrix M = k X'X + r that whitens the
 rows: that makes A(s) = r (W - d) and leaves about g' H^-1 g / 2, which is what the excess is, times
 how much k exceeds p (1 - p), on average. No share is displaced by more than a quarter of its
-distance from 0 or 1, and a last displacement, by a multiple of p (1 - p), makes up for the balance.
+distance from 0 or 1.
+
+That may leave an imbalance e = sum_i w_i (s_i - t_i), which a free bias forbids. A last shift by
+e p (1 - p) / B, for B = sum_i w_i p_i (1 - p_i), makes up for it. It takes a second pass over the
+rows to see what it costs, but a bound is at hand: with K the sum of divergences before it and a the
+remainder A(s) - r W, they become at most
+
+    (sqrt(K) + |e| / sqrt(B))^2      and      |a| + |e| max_i |x_i|.
+
+(The divergence has second derivatives of at most 2 e^2 / B along the shift, as shares keep half of
+their distance from 0 and 1, and a first one of at most 1.16 |e| sqrt(2.2 K / B).) The second pass
+is made where this bound is neither small enough nor nearly what it would be without an imbalance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from setwise.learners.losses import BankLoss, blocks
+from setwise.learners.losses import BankLoss, block_rows, blocks, padded
 from setwise.learners.workers import spans
 
-MOST_LOGITS = 2**23  # that are kept at a time: more targets follow one another
 LARGEST_SHIFT = 0.25  # in units of p (1 - p): keeps shares within (0, 1), and the bound on KL true
 
 
-def duality_gaps(loss: BankLoss, W: np.ndarray, steps: np.ndarray, pull: np.ndarray) -> np.ndarray:
+NEARLY = 1.05  # times the gap without an imbalance: a bound that a second pass need not improve
+
+
+def duality_gaps(
+    loss: BankLoss,
+    W: np.ndarray,
+    steps: np.ndarray,
+    pull: np.ndarray,
+    enough: np.ndarray | None = None,
+) -> np.ndarray:
     """Bounds (L,) on how far W (d + 1, L) is above the minima; infinite where there is none.
 
     ``steps`` (d + 1, L) are the Newton steps d and ``pull`` (n,) is k times the rows' weight; any
-    values are right, good ones make the bounds tight. Costs one and a half evaluations.
+    values are right, good ones make the bounds tight. A bound that is within ``enough`` (L,), or
+    has no hope to be, is not made any tighter. Costs one and a half evaluations, and as much again
+    where it takes two passes.
     """
-    n, L = loss.rows.shape[0], W.shape[1]
-    width = max(8, MOST_LOGITS // n // 8 * 8)
-    if width >= L:
-        return _gaps(loss, W, steps, pull)
-    parts = [np.arange(first, min(first + width, L)) for first in range(0, L, width)]
-    return np.concatenate([_gaps(loss.taken(p), W[:, p], steps[:, p], pull) for p in parts])
-
-
-def _gaps(loss: BankLoss, W: np.ndarray, steps: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    from setwise.learners._certificate_kernel import displaced, imbalance
-
-    L, (n, width), dtype, free = W.shape[1], loss.T.shape, W.dtype, _has_free_bias(loss)
-    Z, U = np.empty((n, width), dtype), np.empty((n, width), dtype)
-    wide_W, wide_steps = np.zeros((2, len(W), width), dtype)
-    wide_W[:, :L], wide_steps[:, :L] = W, steps
-    pull = pull.astype(dtype)[:, None]
-
-    def balance(start: int, stop: int, sums: np.ndarray) -> None:
-        loss.rows.fill_logits(start, stop, wide_W, Z[start:stop])
-        loss.rows.fill_logits(start, stop, wide_steps, U[start:stop])
-        U[start:stop] *= pull[start:stop]
-        weight = _weights(loss, start, stop)
-        imbalance(Z[start:stop], loss.T[start:stop], weight, U[start:stop], sums[0], sums[1])
-
-    excess, curvature = _added(loss, (2, width), balance)
-    shift = excess / np.maximum(curvature, 1e-300) if free else np.zeros(width)
-    feasible = np.abs(shift) <= LARGEST_SHIFT
-    shift = np.where(feasible, shift, 0).astype(dtype)
-
-    def displace(start: int, stop: int, sums: np.ndarray) -> None:
-        part, weight = U[start:stop], _weights(loss, start, stop)
-        displaced(Z[start:stop], loss.T[start:stop], weight, part, shift, sums[-2], sums[-1])
-        loss.rows.add_gradient(start, stop, part, sums[:-2])
-
-    sums = _added(loss, (len(W) + 2, width), displace)[:, :L]
-    short = (sums[:-2] + loss.ridge * W) * loss.penalties
-    gaps = sums[-2] + (short**2).sum(axis=0) / (2 * loss.ridge)
-    if free:
+    still = np.zeros(W.shape[1])
+    first = _passed(loss, W, steps, pull, still)
+    if not _has_free_bias(loss):
+        return first.gaps(loss.ridge, imbalance=0 * still)
+    longest = float(np.sqrt(loss.rows.longest_square))
+    gaps = first.gaps(loss.ridge, imbalance=first.excess, longest=longest)
+    balanced = first.gaps(loss.ridge, imbalance=0 * still)
+    settled = gaps <= NEARLY * balanced
+    if enough is not None:
+        settled |= (gaps <= enough) | (balanced > enough)
+    shift = first.excess / np.maximum(first.curvature, 1e-300)
+    again = np.flatnonzero(~settled & (np.abs(shift) <= LARGEST_SHIFT))
+    if len(again):
+        part = loss if len(again) == len(gaps) else loss.taken(again)
+        second = _passed(part, W[:, again], steps[:, again], pull, shift[again])
         # Balanced up to rounding; the best bias is taken to be no further away than 1.
-        gaps += np.abs(sums[-1])
-    return np.where(feasible[:L] & np.isfinite(gaps), gaps, np.inf)
+        tight = second.gaps(part.ridge, imbalance=0 * shift[again]) + np.abs(second.excess)
+        gaps[again] = np.fmin(gaps[again], tight)
+    return gaps
+
+
+class _Pass(NamedTuple):
+    """What a pass over the rows adds up, (L,) each."""
+
+    distance: np.ndarray  # divergences of the shares from p, weighted
+    excess: np.ndarray  # their imbalance
+    curvature: np.ndarray  # weight * p (1 - p)
+    short: np.ndarray  # |A(s) - r W|
+
+    def gaps(self, ridge: np.ndarray, *, imbalance: np.ndarray, longest: float = 0) -> np.ndarray:
+        """Bounds on the gaps after a shift that makes up for an imbalance (L,); maybe infinite."""
+        curvature = np.maximum(self.curvature, 1e-300)
+        spread = (np.sqrt(self.distance) + np.abs(imbalance) / np.sqrt(curvature)) ** 2
+        gaps = spread + (self.short + np.abs(imbalance) * longest) ** 2 / (2 * ridge)
+        feasible = np.abs(imbalance) <= LARGEST_SHIFT * curvature
+        return np.where(feasible & np.isfinite(gaps), gaps, np.inf)
+
+
+def _passed(
+    loss: BankLoss, W: np.ndarray, steps: np.ndarray, pull: np.ndarray, shift: np.ndarray
+) -> _Pass:
+    """Shares displaced by the steps and by a shift (L,) in units of p (1 - p), and their sums."""
+    from setwise.learners._certificate_kernel import displaced
+
+    L, (n, width), dtype = W.shape[1], loss.T.shape, W.dtype
+    # One product for both: where targets are few, it is the reading of the rows that takes time.
+    both = np.hstack([padded(W), padded(steps, dtype)])
+    wide_shift = padded(shift[None], dtype)[0]
+    pull = pull.astype(dtype)
+
+    def stripe(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        sums, G = np.zeros((3, width)), np.zeros((len(W), width))
+        rows = block_rows(2 * width)
+        logits = np.empty((rows, 2 * width), dtype)
+        residuals, weights = np.empty((2, rows, width), dtype)
+        for start, stop in blocks(*span, 2 * width):
+            ZU, R, weight = (part[: stop - start] for part in (logits, residuals, weights))
+            loss.rows.fill_logits(start, stop, both, ZU)
+            weight[:] = loss.weight[start:stop]
+            targets, pulls = loss.T[start:stop], pull[start:stop]
+            displaced(ZU, targets, weight, pulls, R, wide_shift, *sums)
+            loss.rows.add_gradient(start, stop, R, G)
+        return sums, G
+
+    parts = loss.workers.map(stripe, spans(n, loss.rows.stripes(width)))
+    sums, G = (sum(more, start=0 * more[0])[:, :L] for more in zip(*parts, strict=True))
+    short = (G + loss.ridge * W) * loss.penalties
+    distance, excess, curvature = sums
+    return _Pass(distance, excess, curvature, np.sqrt((short**2).sum(axis=0)))
 
 
 def _has_free_bias(loss: BankLoss) -> bool:
     return not loss.penalties[-1, 0]
-
-
-def _weights(loss: BankLoss, start: int, stop: int) -> np.ndarray:
-    """The weights of some rows for each target, (rows, L)."""
-    part = loss.weight[start:stop]
-    return np.ascontiguousarray(np.broadcast_to(part, (stop - start, loss.T.shape[1])))
-
-
-def _added(
-    loss: BankLoss, shape: tuple[int, int], work: Callable[[int, int, np.ndarray], None]
-) -> np.ndarray:
-    """Sums in double precision that ``work`` adds up block by block, in the order of the rows."""
-    n, L = loss.T.shape
-
-    def stripe(span: tuple[int, int]) -> np.ndarray:
-        sums = np.zeros(shape)
-        for start, stop in blocks(*span, L):
-            work(start, stop, sums)
-        return sums
-
-    parts = loss.workers.map(stripe, spans(n, loss.rows.stripes(L)))
-    return sum(parts[1:], start=parts[0])

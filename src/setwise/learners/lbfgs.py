@@ -7,8 +7,9 @@ column stays where it is. So no objective ever rises.
 
 A column has converged when -g'd / 2, for gradient g and direction d, and its last gain are below
 ``tol`` times its objective: half the Newton decrement, with the Hessian that L-BFGS has learnt,
-estimates how far the objective is above its minimum. A caller who can tell may refute that: such a
-column goes on to a stricter ``tol``, as long as rounding allows. Converged columns leave the block.
+estimates how far the objective is above its minimum. A caller who can tell is asked instead, when
+the estimate alone is a tenth of ``tol``: a column of which it is not proven goes on to a tenth of
+that, as long as rounding allows. Converged columns leave the block.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import numpy as np
 MEMORY = 8
 SUFFICIENT = 1e-4  # share of the slope's promise that a step must keep
 MAX_SHORTENINGS = 20
-STRICTER = 0.1  # what a column that was refuted has to reach next, in units of its last ``tol``
+# What to reach before a proof is asked for, in units of ``tol``, and again after one that failed: a
+# proof costs as much as a step or two, and at ``tol`` itself every fourth fails.
+STRICTER = 0.1
 STUCK = 100  # units in the last place: an excess that rounding may hide from the line search
 REPACK = 0.75  # the block is copied without the converged columns when no more than this remain
 
@@ -76,8 +79,11 @@ class History:
     scale: Any = 1.0  # (L,) s'y / y'y of the last pair: the size of the inverse Hessian
 
     def remember(self, before: Point, after: Point) -> None:
-        """Add a pair, and forget the oldest."""
-        step, change = after.V - before.V, after.G - before.G
+        """Add the pair of two points, and forget the oldest."""
+        self.add(after.V - before.V, after.G - before.G)
+
+    def add(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Add a pair (D, L) each, and forget the oldest."""
         product, square = dots(step, change), dots(change, change)
         good = product > 1e-10 * np.sqrt(square * dots(step, step))
         safe = np.where(good, product, 1)
@@ -115,38 +121,38 @@ class History:
 Proof = Callable[[np.ndarray, Point], np.ndarray]
 
 
-def _taken_at_its_word(columns: np.ndarray, point: Point) -> np.ndarray:
-    """Every estimate is believed."""
-    return np.ones(len(columns), dtype=bool)
-
-
 def minimise(
     problem: Problem,
-    V: np.ndarray,
+    start: np.ndarray | Point,
     *,
     max_iter: int,
     tol: float,
     scale: Any = 1.0,
-    proven: Proof = _taken_at_its_word,
+    proven: Proof | None = None,
 ) -> Minimum:
-    """The minima of all columns from V (D, L) on, after at most ``max_iter`` steps.
+    """The minima of all columns from a start on, after at most ``max_iter`` steps.
 
+    ``start`` is V (D, L), or a point of which values and gradients are known.
     ``scale``, a number or (L,), is the length of the first step in units of the gradient.
     ``proven`` gets the numbers of columns that seem to have converged and where they are, and says
-    which have (bool).
+    which have (bool); without it, all have.
     """
+    point = start if isinstance(start, Point) else Point(start, *problem.evaluate(start))
+    V, history = point.V, History(scale=scale)
     eps = float(np.finfo(V.dtype).eps)
-    point, history = Point(V, *problem.evaluate(V)), History(scale=scale)
     result, converged = point.taken(slice(None)), np.zeros(V.shape[1], dtype=bool)
     place = np.arange(V.shape[1])  # where the columns of the block stand in the result
     working = np.ones(V.shape[1], dtype=bool)  # the columns of the block that still move
-    gain, goal = np.zeros(V.shape[1]), np.full(V.shape[1], float(tol))
+    gain = np.zeros(V.shape[1])
+    goal = np.full(V.shape[1], float(tol) * (1 if proven is None else STRICTER))
     n_iter = 0
 
     def judge(close: np.ndarray, at: Point) -> None:
         """Mark those of the close columns that have converged, and ask more of the others."""
         columns = np.flatnonzero(close)
-        if len(columns):
+        if proven is None:
+            converged[place[columns]] = True
+        elif len(columns):
             converged[place[columns]] = proven(place[columns], at.taken(columns))
             goal[columns] *= STRICTER
 
@@ -154,7 +160,7 @@ def minimise(
         d, slope = _descent(history, point.G)
         size = np.maximum(np.abs(point.values), np.finfo(float).tiny)
         excess = -slope / 2 / size
-        close = (excess <= goal) & (gain <= goal * size)
+        close = (excess <= goal) & ((gain <= goal * size) | (proven is not None))
         judge(working & (close | (excess <= eps)), point)
         working &= ~converged[place] & (excess > eps)
         if n_iter == max_iter or not working.any():

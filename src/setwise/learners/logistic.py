@@ -157,7 +157,7 @@ class LogisticBank:
 
     def _solved(self, problem: BankProblem, start: np.ndarray | None) -> Solution:
         """The solution of all targets: by rule where constant, else by the solver."""
-        total, positive = problem.totals()
+        total, positive = problem.totals
         constant = is_constant(positive, total) & (problem.bias == "free")
         weights = np.zeros((problem.X.shape[1] + 1, problem.n_targets), problem.X.dtype)
         odds = smoothed_log_odds(positive, total)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -49,6 +50,9 @@ class BankLoss:
     def spreads(self, W: np.ndarray) -> np.ndarray:
         """Means of p (1 - p) over the weighted rows, (L,), from a few blocks of them."""
         L = W.shape[1]
+        if not W[:-1].any():  # all rows have the same
+            p = expit(W[-1].astype(np.float64) * self.rows.ones)
+            return np.asarray(p * (1 - p))
         total, sums = np.full(L, 1e-100), np.zeros(L)
         every = list(blocks(0, len(self.T), L))
         for start, stop in every[:: -(-len(every) // SAMPLED_BLOCKS)]:
@@ -62,11 +66,23 @@ class BankLoss:
 
     def taken(self, targets: np.ndarray) -> BankLoss:
         """The loss of some of the targets."""
-        T = padded(self.T.take(targets, axis=1))
-        own = self.weight.shape[1] > 1
-        weight = padded(self.weight.take(targets, axis=1)) if own else self.weight
+        # What fills up the columns is never looked at: any target will do.
+        wide = np.zeros(padded_width(len(targets)), dtype=np.intp)
+        wide[: len(targets)] = targets
+
+        def columns(matrix: np.ndarray) -> np.ndarray:
+            taken = np.empty((len(matrix), len(wide)), matrix.dtype)
+
+            def stripe(span: tuple[int, int]) -> None:
+                part = slice(*span)
+                np.take(matrix[part], wide, axis=1, out=taken[part], mode="clip")
+
+            self.workers.map(stripe, spans(len(matrix), self.rows.stripes(len(wide))))
+            return taken
+
+        weight = columns(self.weight) if self.weight.shape[1] > 1 else self.weight
         ridge = self.ridge[targets]
-        return BankLoss(self.rows, T, weight, ridge, self.penalties, self.workers)
+        return BankLoss(self.rows, columns(self.T), weight, ridge, self.penalties, self.workers)
 
 
 @dataclass(frozen=True)
@@ -93,13 +109,13 @@ class SoftmaxLoss:
         return self
 
 
-def padded(columns: np.ndarray) -> np.ndarray:
+def padded(columns: np.ndarray, dtype: Any = None) -> np.ndarray:
     """The columns, with zeros up to a multiple of ``LANES``; a few are left as they are."""
     L = columns.shape[1]
     width = padded_width(L)
     if width == L:
-        return np.ascontiguousarray(columns)
-    wide = np.zeros((columns.shape[0], width), columns.dtype)
+        return np.ascontiguousarray(columns, dtype)
+    wide = np.zeros((columns.shape[0], width), dtype or columns.dtype)
     wide[:, :L] = columns
     return wide
 

@@ -20,6 +20,7 @@ from scipy import linalg
 
 from setwise.learners.design import DenseRows, SparseRows
 from setwise.learners.losses import BankLoss, SoftmaxLoss
+from setwise.learners.workers import Workers
 
 # The product X'X costs as much as d / 2L evaluations of L targets, or, if X is sparse, as more.
 # Beyond this many it is not regained, and the diagonal has to do.
@@ -129,11 +130,12 @@ class Curvature:
         ridge: np.ndarray,
         *,
         n_targets: int,
+        workers: Workers | None = None,
     ) -> None:
         self.weight, self._ridge, self._dtype = weight, ridge, rows.dtype
         n, d = rows.shape
         if n * d**2 <= 2 * WORTH_EVALUATIONS * n_targets * rows.size:
-            self._squares = rows.gram(weight)
+            self._squares = rows.gram(weight, workers)
         else:
             self._squares = rows.square_sums(weight)
 

@@ -27,6 +27,7 @@ START_RANGE = (0.25, 0.75)
 STEEP = 1e-3  # gain a row
 CERTAIN = 1e-12  # how far from 0 and 1 means stay, however much the rows weigh
 ENOUGH_SETS = 3000  # to tell good starts from bad ones
+PIECE = 2**10  # sets whose shares are held at a time
 
 
 class Mixture(NamedTuple):
@@ -198,18 +199,22 @@ class BernoulliMixtureModel(BaseEstimator):  # type: ignore[misc]
         history = [] if so_far is None else so_far.history[:-1]
         # A label that is never or always there keeps a little doubt.
         frequency = np.clip((S.T @ counts + 0.5) / (total + 1), CERTAIN, 1 - CERTAIN)
-        present = S.T.tocsr()
+        pieces = [slice(first, first + PIECE) for first in range(0, len(counts), PIECE)]
+        parts = [(S[rows], S[rows].T.tocsr(), counts[rows]) for rows in pieces]
         while True:
-            shares = _log_joint(S, log_weights, means)
-            log_prob = _normalise(shares)
+            log_prob, mass, present = 0.0, np.zeros(K), np.zeros((S.shape[1], K))
+            for part, transposed, count in parts:
+                shares = _log_joint(part, log_weights, means)
+                log_prob += count @ _normalise(shares)
+                shares *= count[:, None]
+                mass += shares.sum(axis=0)
+                present += transposed @ shares
             prior = np.log(means) @ frequency + np.log1p(-means) @ (1 - frequency)
-            history.append(float(counts @ log_prob + self.smoothing * prior.sum()))
+            history.append(float(log_prob + self.smoothing * prior.sum()))
             gained = history[-1] - history[-2] if len(history) > 1 else np.inf
             if gained <= tol * total or len(history) > self.max_iter:
                 return Mixture(log_weights, means, history)
-            shares *= counts[:, None]
-            mass = shares.sum(axis=0)
-            smoothed = (present @ shares).T + self.smoothing * frequency
+            smoothed = present.T + self.smoothing * frequency
             means = smoothed / (mass[:, None] + self.smoothing)
             np.clip(means, CERTAIN, 1 - CERTAIN, out=means)  # rounding would let them touch
             # An empty component keeps a weight that logarithms can hold.

@@ -97,7 +97,8 @@ def test_skipping_small_responsibilities_skips_no_others():
     settings = sw.CBM(8, dtype="float64", min_responsibility=least)._settings()
     with Workers(2) as workers:
         em = start(training, settings, workers)
-        for _ in range(4):
+        for _ in range(6):
+            least = em.threshold
             em.round()
             log_joint = em.gate.log_proba(X).T
             for k, component in enumerate(em.components):
@@ -108,6 +109,18 @@ def test_skipping_small_responsibilities_skips_no_others():
             shares[shares < least] = 0
             shares /= shares.sum(axis=0)
             np.testing.assert_allclose(em.responsibilities, shares, rtol=1e-9, atol=1e-15)
+    assert least == 1e-3  # what was asked for is reached
+
+
+def test_the_threshold_falls_to_what_was_asked_for():
+    from setwise.models.cbm.em import threshold
+
+    falling = [threshold(1e-5, rounds) for rounds in range(12)]
+    assert (np.diff(falling) <= 0).all()
+    assert falling[0] == 1e-2
+    assert falling[-1] == 1e-5
+    assert threshold(0.1, 0) == 0.1  # what is asked for may be more than that of a first round
+    assert threshold(0.0, 0) == 0  # dense from the start
 
 
 def test_no_m_step_lowers_the_free_energy_of_truncated_responsibilities():

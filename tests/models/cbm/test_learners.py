@@ -125,7 +125,7 @@ def test_a_boosted_gate_tells_components_apart_that_a_line_cannot():
 
 def test_a_ridge_alone_is_what_logistic_learns():
     X, Y = rows()
-    parameters = {"max_iter": 40, "inner_steps": 20, "C": 3.0, "dtype": "float64", **FOREVER}
+    parameters = {"max_iter": 80, "inner_steps": 20, "C": 3.0, "dtype": "float64", **FOREVER}
     linear = sw.CBM(2, **parameters).fit(X, Y)
     ridge = sw.CBM(2, "elastic", l1_ratio=0.0, **parameters).fit(X, Y)
     assert history(ridge, "bound")[-1] == pytest.approx(history(linear, "bound")[-1], rel=1e-4)

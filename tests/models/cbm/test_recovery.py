@@ -29,10 +29,10 @@ def test_gate_and_labels_are_the_true_ones_up_to_the_order_of_components(recover
     orders = [list(order) for order in permutations(range(3))]
     errors = [np.abs(np.exp(found.log_pi)[:, order] - true_pi).mean() for order in orders]
     order = orders[int(np.argmin(errors))]
-    assert min(errors) < 0.02
+    assert min(errors) < 0.01
     # What a component says where the gate does not send anyone is anybody's guess.
     gap = np.abs(expit(found.logits)[:, order] - true_p).mean(axis=2)
-    assert (gap * true_pi).sum(axis=1).mean() < 0.02
+    assert (gap * true_pi).sum(axis=1).mean() < 0.01
 
 
 def test_sets_are_predicted_as_well_as_by_the_generator(recovered):
@@ -40,4 +40,4 @@ def test_sets_are_predicted_as_well_as_by_the_generator(recovered):
     rest = slice(10_000, None)
     mode = BernoulliMixture(data.log_pi[rest], data.logits[rest]).mode()[0]
     bound = sw.metrics.set_accuracy(data.Y[rest], mode)
-    assert model.score(data.X[rest], data.Y[rest]) > bound - 0.02
+    assert model.score(data.X[rest], data.Y[rest]) > bound - 0.01

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise import storage
-from setwise.data.formats.files import StrPath, bare_suffix
+from setwise.data.formats.files import StrPath
 from setwise.errors import FormatError, StorageError
 from setwise.models.cbm.em import Round, State
 from setwise.storage import storable
@@ -114,10 +114,7 @@ class Checkpoints:
         folder, name = self._path.parent, self._path.name
         if not folder.is_dir():
             raise FormatError(path, "there is no such folder to write to", remedy="create it first")
-        if bare_suffix(path) != self._path.suffix.lower():
-            raise FormatError(
-                path, "a checkpoint is packed already", remedy="choose a path with another suffix"
-            )
+        storage.check_target(path)
         there = [file for file in folder.iterdir() if file.name.startswith(name)]
         files = [file for file in there if _PARTS.fullmatch(file.name.removeprefix(name))]
         self._saved = {file: self._read(file) for file in files}

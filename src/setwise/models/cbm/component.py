@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy import sparse
 
 from setwise.models.cbm.rows import TrainingRows, log_prior, row_pieces
 from setwise.storage import storable
@@ -110,8 +111,10 @@ class Component:
         if not len(self.labels):
             return np.zeros(len(rows))
         X, found = training.seen_by(self.classifiers_), np.empty(len(rows))
-        # Only linear classifiers copy the rows they look at; others had better see all at once.
-        pieces = row_pieces(len(rows)) if self.classifiers_.in_basis else [slice(None)]
+        # Only linear classifiers copy the rows they look at, and only dense ones; others had better
+        # see all at once.
+        copies = self.classifiers_.in_basis and not sparse.issparse(X)
+        pieces = row_pieces(len(rows)) if copies else [slice(None)]
         for piece in pieces:
             Z = self.classifiers_.logits(X, rows[piece])
             found[piece] = training.log_likelihood(rows[piece], self.labels, Z)

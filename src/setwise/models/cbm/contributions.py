@@ -13,6 +13,7 @@ against the average component. Learners that are not linear have none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ from setwise.models.cbm.rows import places
 from setwise.models.cbm.shared import SharedMixture
 
 Member = ConditionalMixture | SharedMixture
+Ranked = tuple[tuple[Any, float], ...]  # names with numbers, the largest first
+LEAST_CONTRIBUTION = 0.005  # in log-odds: less is not named
 LEAST_SPREAD = 1e-12  # of a label: less cannot be divided by
 
 
@@ -51,6 +54,56 @@ class Row(NamedTuple):
             return cls(x.indices, x.data.astype(np.float64), x.shape[1])
         values = np.asarray(x[0], dtype=np.float64)
         return cls(np.arange(len(values)), values, len(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The strongest features of each label and each component; none if nothing is linear."""
+
+    names: Sequence[str]  # (D,)
+    by_label: np.ndarray | None  # (D, m)
+    by_component: np.ndarray | None  # (D, K)
+    count: int
+
+    @classmethod
+    def of(
+        cls,
+        mixture: BernoulliMixture,
+        labels: np.ndarray,
+        count: int,
+        linear: tuple[Sequence[Member], Any, Sequence[str]] | None,
+    ) -> Features:
+        """Of the row that the mixture is of; ``linear``: members, scaled row, features' names."""
+        if linear is None or count == 0:
+            return cls((), None, None, 0)
+        members, x, names = linear
+        row = Row.of(x)
+        return cls(
+            [names[column] for column in row.columns],
+            label_contributions(members, mixture, row, labels),
+            gate_contributions(members, mixture.log_pi[0], row),
+            count,
+        )
+
+    def for_component(self, k: int) -> Ranked:
+        """What speaks for a component."""
+        return self._strongest(self.by_component, k, 1)
+
+    def for_label(self, place: int) -> Ranked:
+        """What speaks for the label at this place."""
+        return self._strongest(self.by_label, place, 1)
+
+    def against_label(self, place: int) -> Ranked:
+        """What speaks against it."""
+        found = self._strongest(self.by_label, place, -1)
+        return tuple((name, -value) for name, value in found)
+
+    def _strongest(self, contributions: np.ndarray | None, column: int, sign: int) -> Ranked:
+        if contributions is None:
+            return ()
+        return strongest(
+            self.names, sign * contributions[:, column], self.count, LEAST_CONTRIBUTION
+        )
 
 
 def label_contributions(
@@ -170,9 +223,7 @@ def checked_names(names: Sequence[Any], count: int, what: str) -> list[Any]:
     return list(names)
 
 
-def strongest(
-    names: Sequence[Any], values: np.ndarray, count: int, least: float
-) -> tuple[tuple[Any, float], ...]:
+def strongest(names: Sequence[Any], values: np.ndarray, count: int, least: float) -> Ranked:
     """The names with the largest values from ``least`` on, largest first.
 
     >>> strongest(["a", "b", "c"], np.array([0.1, 0.9, 0.5]), 2, 0.2)

@@ -6,7 +6,8 @@ The E-step finds how much each component is responsible for each row,
 
 and the M-step improves the gate π on r as soft classes, and each component's label classifiers b on
 the rows weighted by r. Responsibilities below ``least`` are set to zero and the rest scaled up
-(section 3.5), in the gate as in the components: then
+(section 3.5), in the gate as in the components, and in the first rounds, when many components seem
+to do, those below a larger threshold, which is halved in each round: then
 
     sum_n w_n sum_k r_nk [log π_k(x_n) + log b_k(y_n | x_n) - log r_nk]  -  penalties
 
@@ -36,6 +37,7 @@ from setwise.models.cbm.together import are_small, improve_together
 LOG_NOTHING = -700.0  # the logarithm of a share that counts as none even in a dense model
 WORTH_THREADS = 1e7  # numbers in X, times components
 LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
+FIRST_LEAST = 1e-2  # the threshold of responsibilities in the first round, unless ``least`` is more
 
 
 _Item = TypeVar("_Item")
@@ -99,7 +101,9 @@ class EM:
         start = time.perf_counter()
         known = self._maximise()
         bound, log_likelihood = self._expect(known)
+        del known
         training = self.training
+        training.give_back_memory()
         done = Round(
             bound,
             log_likelihood,
@@ -109,6 +113,11 @@ class EM:
         )
         self.history.append(done)
         return done
+
+    @property
+    def threshold(self) -> float:
+        """What responsibilities are set to zero below in this round."""
+        return threshold(self.least, len(self.history))
 
     def learners(self) -> list[Any]:
         """What is improved in each round."""
@@ -148,7 +157,10 @@ class EM:
         if are_small(training, busy):
             improve_together(training, busy, self.workers)
         else:
+            # The largest first: none is left alone at the end, and scratch arrays need not grow.
+            busy.sort(key=lambda task: -len(task.rows))
             self._map(lambda task: task.improve(training), busy)
+        training.give_back_memory()
         self.gate.improve(training, self.responsibilities.T, self.workers)
 
         def known(k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,13 +175,12 @@ class EM:
     def _expect(self, known: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
         """New responsibilities; the free energy, and the mean log-likelihood."""
         training, K = self.training, len(self.components)
-        log_joint = np.ascontiguousarray(self._log_weights().T)  # (K, n)
-        self._add_constants(log_joint)
+        log_joint = self._without_classifiers()
         reached = np.full(log_joint.shape[1], -np.inf)
         for k, (rows, log_likelihood) in enumerate(known):
             values = log_joint[k, rows] + log_likelihood
             reached[rows] = np.maximum(reached[rows], values)
-        log_least = np.log(self.least) if self.least > 0 else LOG_NOTHING
+        log_least = np.log(self.threshold) if self.least > 0 else LOG_NOTHING
 
         def component(k: int) -> None:
             rows, log_likelihood = known[k]
@@ -185,6 +196,21 @@ class EM:
         self._map(component, range(K))
         return self._normalise(log_joint)
 
+    def _without_classifiers(self) -> np.ndarray:
+        """What the gate says of the rows, and the constants of their labels, (K, n)."""
+        X = self.training.seen_by(self.gate)
+        if sparse.issparse(X) or not self.gate.in_basis:  # a piece would cost as much as all
+            log_joint = np.ascontiguousarray(self._log_weights().T, dtype=self.training.X.dtype)
+        else:
+            log_joint = np.empty(self.responsibilities.shape, self.training.X.dtype)
+
+            def fill(rows: slice) -> None:
+                log_joint[:, rows] = self.gate.log_proba(X[rows]).T
+
+            self._map(fill, row_pieces(len(X)))
+        self._add_constants(log_joint)
+        return log_joint
+
     def _log_weights(self) -> np.ndarray:
         """What the gate says of the training rows, (n, K)."""
         return self.gate.log_proba(self.training.seen_by(self.gate))
@@ -199,19 +225,27 @@ class EM:
 
     def _normalise(self, log_joint: np.ndarray) -> tuple[float, float]:
         """Responsibilities from ``log_joint``, which is used up."""
-        top = log_joint.max(axis=0)
-        log_joint -= top
-        shares = np.exp(log_joint, out=log_joint)
-        total = shares.sum(axis=0)
-        log_likelihood = top + np.log(total)  # (n,)
-        shares /= total
-        free_energy = log_likelihood
-        if self.least > 0:
-            truncate(shares, self.least)
-            kept = shares.sum(axis=0)
-            shares /= kept
-            free_energy = log_likelihood + np.log(kept)
-        self.responsibilities = shares.astype(self.training.X.dtype, copy=False)
+        n, least = log_joint.shape[1], self.threshold
+        responsibilities = log_joint.astype(self.training.X.dtype, copy=False)
+        log_likelihood, free_energy = np.empty(n), np.empty(n)
+
+        def normalise(rows: slice) -> None:
+            shares = log_joint[:, rows].astype(np.float64)
+            top = shares.max(axis=0)
+            shares -= top
+            np.exp(shares, out=shares)
+            total = shares.sum(axis=0)
+            log_likelihood[rows] = free_energy[rows] = top + np.log(total)
+            shares /= total
+            if least > 0:
+                truncate(shares, least)
+                kept = shares.sum(axis=0)
+                shares /= kept
+                free_energy[rows] += np.log(kept)
+            responsibilities[:, rows] = shares
+
+        self._map(normalise, row_pieces(n))
+        self.responsibilities = responsibilities
         weight = self.training.weight
         penalty = self.gate.penalty + sum(component.penalty for component in self.components)
         bound = float(weight @ free_energy) - penalty
@@ -232,8 +266,22 @@ class EM:
                 for component in self.components
             ]
         )
-        for rows in row_pieces(log_joint.shape[1]):
+
+        def add(rows: slice) -> None:
             log_joint[:, rows] += np.asarray(self.training.Y[rows] @ log_odds).T
+
+        self._map(add, row_pieces(log_joint.shape[1]))
+
+
+def threshold(least: float, rounds: int) -> float:
+    """What small responsibilities are set to zero below after so many rounds; 0 is dense.
+
+    It only falls, and more room for the responsibilities never lowers the bound.
+
+    >>> [threshold(4e-3, rounds) for rounds in range(3)]
+    [0.01, 0.005, 0.004]
+    """
+    return max(least, FIRST_LEAST / 2.0 ** min(rounds, 100)) if least > 0 else 0.0
 
 
 def truncate(shares: np.ndarray, least: float) -> None:

@@ -19,32 +19,25 @@ from setwise.data.labels import Label
 from setwise.distributions import BernoulliMixture
 from setwise.errors import DataError
 from setwise.models.cbm import reasons
-from setwise.models.cbm.contributions import (
-    Member,
-    Row,
-    gate_contributions,
-    label_contributions,
-    strongest,
-)
+from setwise.models.cbm.contributions import Features, Member, Ranked, strongest
+from setwise.models.cbm.reasons import LabelReason, LabelSet, label_reasons, named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
+__all__ = [
+    "ComponentPart",
+    "Explanation",
+    "LabelReason",
+    "Limits",
+    "Ranked",
+    "explain_row",
+    "one_row",
+]
+
 LEAST_PROBABILITY = 0.01  # of a label, to be shown in a component or among the marginals
 NEAR = 0.1  # a label with this marginal is near the likeliest set
-LEAST_PULL = 0.05  # a correlation that is worth a name
-LEAST_CONTRIBUTION = 0.005  # in log-odds
-
-Ranked = tuple[tuple[Any, float], ...]  # names with numbers, the largest first
-
-
-@dataclass(frozen=True)
-class LabelSet:
-    """A set of labels and its probability."""
-
-    labels: tuple[Label, ...]
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -60,38 +53,6 @@ class ComponentPart:
     share: float
     labels: Ranked
     features: Ranked
-
-
-@dataclass(frozen=True)
-class Partner:
-    """A label that lifts or sinks another, by being in the set (``present``) or not."""
-
-    label: Label
-    correlation: float
-    present: bool
-
-
-@dataclass(frozen=True)
-class LabelReason:
-    """Why a label is in the likeliest set (``present``), or is not.
-
-    ``verdict`` is "lifted" if it is in although its marginal is below one half, "sunk" if it is not
-    although the marginal is above, and else empty; ``partners`` did it, the strongest first.
-    ``beside_others`` is its probability given all others as in the likeliest set; ``correlations``
-    are those with the set's other labels.
-    """
-
-    label: Label
-    marginal: float
-    present: bool
-    verdict: str
-    beside_others: float
-    partners: tuple[Partner, ...]
-    correlations: Ranked
-    best_with: LabelSet
-    best_without: LabelSet
-    features_for: Ranked
-    features_against: Ranked
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,15 +142,15 @@ def explain_row(
     mode, parts, marginals = sets[0, 0], reasons.parts(mixture), mixture.marginals()[0]
     labels = _labels_to_explain(sets[0], predicted, marginals, limits.n_near)
     correlation = reasons.correlations(mixture, labels)
-    voices = _Features.of(mixture, labels, limits.n_features, linear)
+    features = Features.of(mixture, labels, limits.n_features, linear)
     heaviest = np.argsort(-parts.weights, kind="stable")[: limits.n_components].tolist()
     shares = reasons.shares_of_set(mixture, mode)
     found = [
-        _named(chosen, value, label_names)
+        named(chosen, value, label_names)
         for chosen, value in zip(sets[0], log_prob[0], strict=True)
     ]
     return Explanation(
-        predicted=_named(predicted, 0.0, label_names).labels,
+        predicted=named(predicted, 0.0, label_names).labels,
         sets=tuple(one for one in found if one.probability > 0),
         components=tuple(
             ComponentPart(
@@ -197,11 +158,11 @@ def explain_row(
                 float(parts.weights[k]),
                 float(shares[k]),
                 strongest(label_names, parts.probabilities[k], len(marginals), LEAST_PROBABILITY),
-                voices.for_component(k),
+                features.for_component(k),
             )
             for k in heaviest
         ),
-        labels=_label_reasons(mixture, mode, marginals, labels, correlation, label_names, voices),
+        labels=label_reasons(mixture, mode, marginals, labels, correlation, label_names, features),
         correlation=tuple(map(tuple, correlation.tolist())),
         marginals=strongest(label_names, marginals, len(marginals), LEAST_PROBABILITY),
     )
@@ -221,52 +182,6 @@ def one_row(x: Any) -> Any:
     return x
 
 
-@dataclass(frozen=True, eq=False)
-class _Features:
-    """The strongest features of each label and each component; none if nothing is linear."""
-
-    names: Sequence[str]  # (D,)
-    by_label: np.ndarray | None  # (D, m)
-    by_component: np.ndarray | None  # (D, K)
-    count: int
-
-    @classmethod
-    def of(
-        cls,
-        mixture: BernoulliMixture,
-        labels: np.ndarray,
-        count: int,
-        linear: tuple[Sequence[Member], Any, Sequence[str]] | None,
-    ) -> _Features:
-        if linear is None or count == 0:
-            return cls((), None, None, 0)
-        members, x, names = linear
-        row = Row.of(x)
-        return cls(
-            [names[column] for column in row.columns],
-            label_contributions(members, mixture, row, labels),
-            gate_contributions(members, mixture.log_pi[0], row),
-            count,
-        )
-
-    def for_component(self, k: int) -> Ranked:
-        return self._strongest(self.by_component, k, 1)
-
-    def for_label(self, place: int) -> Ranked:
-        return self._strongest(self.by_label, place, 1)
-
-    def against_label(self, place: int) -> Ranked:
-        found = self._strongest(self.by_label, place, -1)
-        return tuple((name, -value) for name, value in found)
-
-    def _strongest(self, contributions: np.ndarray | None, column: int, sign: int) -> Ranked:
-        if contributions is None:
-            return ()
-        return strongest(
-            self.names, sign * contributions[:, column], self.count, LEAST_CONTRIBUTION
-        )
-
-
 def _labels_to_explain(
     sets: np.ndarray, predicted: np.ndarray, marginals: np.ndarray, n_near: int
 ) -> np.ndarray:
@@ -279,79 +194,6 @@ def _labels_to_explain(
     return np.concatenate(
         [order[inside[order]], beyond[: max(n_near, (marginals[beyond] > 0.5).sum())]]
     )
-
-
-def _label_reasons(
-    mixture: BernoulliMixture,
-    mode: np.ndarray,
-    marginals: np.ndarray,
-    labels: np.ndarray,
-    correlation: np.ndarray,
-    names: Sequence[Label],
-    voices: _Features,
-) -> tuple[LabelReason, ...]:
-    if not len(labels):
-        return ()
-    best = _named(mode, float(reasons.log_prob(mixture, mode[None])[0]), names)
-    sets, log_prob = reasons.best_otherwise(mixture, mode, labels)
-    beside = reasons.beside_the_others(mixture, mode, labels)
-    found = []
-    for place, label in enumerate(labels.tolist()):
-        is_in = bool(mode[label])
-        otherwise = _named(sets[place], float(log_prob[place]), names)
-        verdict = _verdict(is_in, float(marginals[label]))
-        partners = _partners(verdict, place, labels, correlation[place], mode, names)
-        inside = np.array([j for j, other in enumerate(labels) if mode[other] and j != place], int)
-        order = inside[np.argsort(-np.abs(correlation[place, inside]), kind="stable")]
-        found.append(
-            LabelReason(
-                names[label],
-                float(marginals[label]),
-                is_in,
-                verdict,
-                float(beside[place]),
-                partners,
-                tuple((names[labels[j]], float(correlation[place, j])) for j in order),
-                best if is_in else otherwise,
-                otherwise if is_in else best,
-                voices.for_label(place),
-                voices.against_label(place),
-            )
-        )
-    return tuple(found)
-
-
-def _verdict(is_in: bool, marginal: float) -> str:
-    if is_in:
-        return "lifted" if marginal < 0.5 else ""
-    return "sunk" if marginal > 0.5 else ""
-
-
-def _partners(
-    verdict: str,
-    place: int,
-    labels: np.ndarray,
-    correlation: np.ndarray,
-    mode: np.ndarray,
-    names: Sequence[Label],
-) -> tuple[Partner, ...]:
-    """Who lifts or sinks the label: a label that is there pulls by its correlation, one that is
-    not by the negative of it.
-    """
-    if not verdict:
-        return ()
-    pull = np.where(mode[labels] > 0, correlation, -correlation)
-    pull = pull if verdict == "lifted" else -pull
-    pull[place] = -np.inf
-    order = [j for j in np.argsort(-pull, kind="stable").tolist() if pull[j] >= LEAST_PULL]
-    return tuple(
-        Partner(names[labels[j]], float(correlation[j]), bool(mode[labels[j]])) for j in order
-    )
-
-
-def _named(chosen: np.ndarray, log_prob: float, names: Sequence[Label]) -> LabelSet:
-    labels = tuple(names[label] for label in np.flatnonzero(chosen).tolist())
-    return LabelSet(labels, float(np.exp(log_prob)))
 
 
 def _plain(value: Any) -> Any:

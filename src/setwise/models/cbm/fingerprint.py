@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+#: Told apart by how they are written: those of pandas have attributes, but they say nothing.
+_MOMENTS = (date, time, timedelta)
 
 
 def fingerprint(*things: Any) -> str:
@@ -26,7 +30,8 @@ def fingerprint(*things: Any) -> str:
 def _add(digest: Any, thing: Any) -> None:
     if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
         digest.update(f"array {thing.dtype.str} {thing.shape}".encode())
-        digest.update(np.ascontiguousarray(thing).data)
+        # As bytes: the buffers of some types, such as dates, cannot be had.
+        digest.update(np.ascontiguousarray(thing).reshape(-1).view(np.uint8).data)
     elif sparse.issparse(thing):
         rows = sparse.csr_array(thing)
         digest.update(f"sparse {rows.shape}".encode())
@@ -40,7 +45,7 @@ def _add(digest: Any, thing: Any) -> None:
         digest.update(f"dict {len(thing)}".encode())
         for name in sorted(thing, key=str):
             _add_all(digest, (name, thing[name]))
-    elif hasattr(thing, "__dict__") and not isinstance(thing, type):
+    elif hasattr(thing, "__dict__") and not isinstance(thing, (type, *_MOMENTS)):
         digest.update(f"object {type(thing).__qualname__}".encode())
         _add(digest, vars(thing))
     else:

@@ -16,13 +16,14 @@ from setwise.learners.workers import Workers
 from setwise.models.bernoulli_mixture import BernoulliMixtureModel
 from setwise.models.cbm.checkpoint import Checkpoint
 from setwise.models.cbm.component import Component
-from setwise.models.cbm.em import EM, Round, State, run, truncate
+from setwise.models.cbm.em import EM, Round, State, run, threshold, truncate
 from setwise.models.cbm.features import working_basis
 from setwise.models.cbm.learners import is_in_basis, make_gate, make_labels, make_shared
 from setwise.models.cbm.mixture import ConditionalMixture
 from setwise.models.cbm.progress import Report
-from setwise.models.cbm.rows import TrainingRows
+from setwise.models.cbm.rows import TrainingRows, row_pieces
 from setwise.models.cbm.shared import SharedComponent, SharedEM, SharedMixture
+from setwise.models.cbm.state import twin
 from setwise.models.cbm.stopping import HeldOut, stop_rule
 
 _Learner = TypeVar("_Learner", bound=Any)
@@ -88,7 +89,9 @@ def fit_mixture(
     with Workers(settings.n_jobs) as workers:
         training = turned_rows(X, Y, weight, basis, settings)
         del X  # not needed any more, and as large as all the rest
+        training.give_back_memory()
         em = start(training, settings, workers, saved.state() if saved else None)
+        training.give_back_memory()
         ended = run(
             em,
             max_iter=settings.max_iter,
@@ -101,9 +104,8 @@ def fit_mixture(
     if ended.was_interrupted:
         em.restore(ended.state)  # only now: threads may have been at work until here
         _warn_of_interruption(len(em.history), settings.max_iter, checkpoint)
-    return Fitted(
-        as_mixture(em, basis), [_told(done) for done in em.history], ended.was_interrupted
-    )
+    mixture, history = as_mixture(em, basis), [_told(done) for done in em.history]
+    return Fitted(mixture, history, ended.was_interrupted)
 
 
 def _told(done: Round) -> dict[str, Any]:
@@ -141,10 +143,7 @@ def turned_rows(
 
 
 def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedMixture:
-    """What EM has found, in terms of the features: to be used before EM goes on.
-
-    Trees and some gates are improved in place, and with them the mixture that shares them.
-    """
+    """What EM has found, in terms of the features; it stays so while EM goes on."""
     gate = _turned(em.gate, basis)
     if isinstance(em, SharedEM):
         return SharedMixture.of(gate, _turned(em.shared, basis))
@@ -155,8 +154,8 @@ def as_mixture(em: EM, basis: np.ndarray | None) -> ConditionalMixture | SharedM
 
 
 def _turned(learner: _Learner, basis: np.ndarray | None) -> _Learner:
-    """A copy in terms of the features."""
-    learner = copy(learner)
+    """A copy in terms of the features, of which nothing is improved in place."""
+    learner = twin(learner)
     if hasattr(learner, "_rows"):
         learner._rows = None  # a model does not hold on to what it was fitted to
     if basis is not None:
@@ -183,12 +182,14 @@ def _by_labels_alone(training: TrainingRows, settings: Settings) -> tuple[np.nda
         K, n_starts=settings.n_starts, smoothing=0.01,
         random_state=settings.random_state, n_jobs=settings.n_jobs,
     ).fit(training.Y, sample_weight=training.weight)  # fmt: skip
-    shares = labels_alone.responsibilities(training.Y)
-    responsibilities = np.array(shares.T, dtype=training.X.dtype, order="C")
-    del shares
-    if settings.least > 0:
-        truncate(responsibilities, settings.least)
-        responsibilities /= responsibilities.sum(axis=0)
+    n, least = len(training.weight), threshold(settings.least, 0)
+    responsibilities = np.empty((K, n), training.X.dtype)
+    for rows in row_pieces(n):
+        shares = labels_alone.responsibilities(training.Y[rows]).T
+        if least > 0:
+            truncate(shares, least)
+            shares /= shares.sum(axis=0)
+        responsibilities[:, rows] = shares
     return responsibilities, np.log(labels_alone.means_) - np.log1p(-labels_alone.means_)
 
 

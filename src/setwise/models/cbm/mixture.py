@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from setwise.models.cbm.component import Component
 from setwise.models.cbm.em import Gate
+from setwise.models.cbm.rows import give_back_memory, row_pieces
 from setwise.models.cbm.tree_gate import TreeGate
 from setwise.storage import storable
 
@@ -59,11 +61,14 @@ def without_idle(mixture: Any, X: Any) -> Any:
 
     Gates that cannot do without a component keep them all.
     """
+    give_back_memory(X)  # what EM has used
     can_leave_out = isinstance(mixture, ConditionalMixture) and hasattr(mixture.gate_, "keep")
     if not can_leave_out or len(mixture.components_) == 1:
         return mixture
-    log_weights = mixture.log_weights(X)
-    kept = np.flatnonzero(log_weights.max(axis=0) > np.log(IDLE))
+    # In pieces: all log weights at once may need more memory than X.
+    pieces = [slice(None)] if sparse.issparse(X) else row_pieces(X.shape[0])
+    most = np.max([mixture.log_weights(X[rows]).max(axis=0) for rows in pieces], axis=0)
+    kept = np.flatnonzero(most > np.log(IDLE))
     if len(kept) < len(mixture.components_):
         mixture.gate_.keep(kept)
         mixture.components_ = [mixture.components_[k] for k in kept]

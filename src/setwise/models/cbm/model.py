@@ -188,7 +188,12 @@ class CBM(Inspection, SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
+        allow_empty = self._may_be_empty(Y)
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        busy = weight > 0
+        if not busy.all():  # other rows are as if absent, whatever is in them
+            X, Y, weight = X[busy], Y[busy], weight[busy]
+            groups = None if groups is None else groups[busy]
         settings = self._settings()
         scaled_by = self.scale if needs_scaling(settings.learner, settings.gate) else AS_IS
         scaling = Scaling(scaled_by, self.dtype).fit(X, weight)
@@ -200,11 +205,13 @@ class CBM(Inspection, SetClassifier):
                 settings, trials = choose(
                     scaled(), Y, weight, groups, settings,
                     score=self._score(), share=self.validation_share,
-                    allow_empty=self._may_be_empty(Y),
+                    allow_empty=allow_empty,
                 )  # fmt: skip
             search = None
             if self.stopping != "bound":
-                search = self._search(scaled(), Y, weight, groups, settings, reports, checkpoints)
+                search = self._search(
+                    scaled(), Y, weight, groups, settings, allow_empty, reports, checkpoints
+                )
                 settings = replace(settings, max_iter=search.rounds, tol=None)
 
             def fit(part: str, seed: int | None, drawn: np.ndarray) -> Fitted:
@@ -274,6 +281,7 @@ class CBM(Inspection, SetClassifier):
         weight: np.ndarray,
         groups: Any,
         settings: Settings,
+        allow_empty: bool,
         reports: Reports,
         checkpoints: Checkpoints | None,
     ) -> Search:
@@ -281,7 +289,7 @@ class CBM(Inspection, SetClassifier):
         return find_rounds(
             X, Y, weight, groups, settings,
             score=self._score(), patience=self.patience, share=self.validation_share,
-            allow_empty=self._may_be_empty(Y),
+            allow_empty=allow_empty,
             report=reports("rounds without held-out rows", settings.max_iter),
             checkpoint=checkpoints.part("search") if checkpoints else None,
         )  # fmt: skip

@@ -8,13 +8,58 @@ functions are about one row: weights π (K,), log-odds z (K, L).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax
 
+from setwise.data.labels import Label
 from setwise.distributions import BernoulliMixture
 from setwise.distributions.nonempty import log_any_label
+from setwise.models.cbm.contributions import Features, Ranked
+
+LEAST_PULL = 0.05  # a correlation that is worth a name
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """A set of labels and its probability."""
+
+    labels: tuple[Label, ...]
+    probability: float
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A label that lifts or sinks another, by being in the set (``present``) or not."""
+
+    label: Label
+    correlation: float
+    present: bool
+
+
+@dataclass(frozen=True)
+class LabelReason:
+    """Why a label is in the likeliest set (``present``), or is not.
+
+    ``verdict`` is "lifted" if it is in although its marginal is below one half, "sunk" if it is not
+    although the marginal is above, and else empty; ``partners`` did it, the strongest first.
+    ``beside_others`` is its probability given all others as in the likeliest set; ``correlations``
+    are those with the set's other labels.
+    """
+
+    label: Label
+    marginal: float
+    present: bool
+    verdict: str
+    beside_others: float
+    partners: tuple[Partner, ...]
+    correlations: Ranked
+    best_with: LabelSet
+    best_without: LabelSet
+    features_for: Ranked
+    features_against: Ranked
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +150,78 @@ def beside_the_others(row: BernoulliMixture, mode: np.ndarray, labels: np.ndarra
 def log_prob(row: BernoulliMixture, sets: np.ndarray) -> np.ndarray:
     """Log-probabilities of several sets (m, L) in the one row, (m,)."""
     return row.rows(np.zeros(len(sets), dtype=np.intp)).log_prob(sets)
+
+
+def label_reasons(
+    row: BernoulliMixture,
+    mode: np.ndarray,
+    marginals: np.ndarray,
+    labels: np.ndarray,
+    correlation: np.ndarray,
+    names: Sequence[Label],
+    features: Features,
+) -> tuple[LabelReason, ...]:
+    """Why each of some labels (m,) is in the mode (L,), or is not."""
+    if not len(labels):
+        return ()
+    best = named(mode, float(log_prob(row, mode[None])[0]), names)
+    sets, log_probs = best_otherwise(row, mode, labels)
+    beside = beside_the_others(row, mode, labels)
+    found = []
+    for place, label in enumerate(labels.tolist()):
+        is_in = bool(mode[label])
+        otherwise = named(sets[place], float(log_probs[place]), names)
+        verdict = _verdict(is_in, float(marginals[label]))
+        partners = _partners(verdict, place, labels, correlation[place], mode, names)
+        inside = np.array([j for j, other in enumerate(labels) if mode[other] and j != place], int)
+        order = inside[np.argsort(-np.abs(correlation[place, inside]), kind="stable")]
+        found.append(
+            LabelReason(
+                names[label],
+                float(marginals[label]),
+                is_in,
+                verdict,
+                float(beside[place]),
+                partners,
+                tuple((names[labels[j]], float(correlation[place, j])) for j in order),
+                best if is_in else otherwise,
+                otherwise if is_in else best,
+                features.for_label(place),
+                features.against_label(place),
+            )
+        )
+    return tuple(found)
+
+
+def _verdict(is_in: bool, marginal: float) -> str:
+    if is_in:
+        return "lifted" if marginal < 0.5 else ""
+    return "sunk" if marginal > 0.5 else ""
+
+
+def _partners(
+    verdict: str,
+    place: int,
+    labels: np.ndarray,
+    correlation: np.ndarray,
+    mode: np.ndarray,
+    names: Sequence[Label],
+) -> tuple[Partner, ...]:
+    """Who lifts or sinks the label: a label that is there pulls by its correlation, one that is
+    not by the negative of it.
+    """
+    if not verdict:
+        return ()
+    pull = np.where(mode[labels] > 0, correlation, -correlation)
+    pull = pull if verdict == "lifted" else -pull
+    pull[place] = -np.inf
+    order = [j for j in np.argsort(-pull, kind="stable").tolist() if pull[j] >= LEAST_PULL]
+    return tuple(
+        Partner(names[labels[j]], float(correlation[j]), bool(mode[labels[j]])) for j in order
+    )
+
+
+def named(chosen: np.ndarray, log_prob: float, names: Sequence[Label]) -> LabelSet:
+    """A set (L,) by the names of its labels."""
+    labels = tuple(names[label] for label in np.flatnonzero(chosen).tolist())
+    return LabelSet(labels, float(np.exp(log_prob)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from threading import Lock
+import ctypes
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from threading import Lock, get_ident
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,26 @@ from setwise.learners.losses import padded_width
 _BINNING = Lock()  # components are improved side by side, and only the first is to bin
 
 
+class Scratch:
+    """Arrays that a thread uses again and again: memory is asked for once, and not scattered."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, str], np.ndarray] = {}
+
+    def array(self, name: str, shape: tuple[int, int], dtype: Any) -> np.ndarray:
+        """An array of any content, until the same thread asks for the name again."""
+        size, key = shape[0] * shape[1], (get_ident(), name)
+        flat = self._arrays.get(key)
+        if flat is None or flat.size < size or flat.dtype != dtype:
+            self._arrays.pop(key, None)  # the old one makes room for the new one
+            flat = self._arrays[key] = np.empty(size, dtype)
+        return flat[:size].reshape(shape)
+
+    def clear(self) -> None:
+        """Forget the arrays of all threads."""
+        self._arrays.clear()
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """n rows with their label sets; X is an array, or a canonical CSR array."""
@@ -25,6 +46,7 @@ class TrainingRows:
     Y: sparse.csr_array  # (n, L)
     weight: np.ndarray  # (n,) above zero
     plain: Any = None  # (n, d) X without the basis; None where that is X itself
+    scratch: Scratch = field(default_factory=Scratch, repr=False)
 
     def seen_by(self, learner: Any) -> Any:
         """The rows as a learner wants them: some gain by the basis, others would lose."""
@@ -43,6 +65,11 @@ class TrainingRows:
     @cached_property
     def _binned(self) -> BinnedRows:
         return BinnedRows(self.features)
+
+    def give_back_memory(self) -> None:
+        """Drop scratch arrays, and return what is free to the system where that is worth it."""
+        self.scratch.clear()
+        give_back_memory(self.X)
 
     @property
     def n_labels(self) -> int:
@@ -75,8 +102,13 @@ class TrainingRows:
         return T
 
     def targets_with_prior(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """The same with a last row of overall frequencies, and padded as solvers want it."""
-        T = np.zeros((len(rows) + 1, padded_width(len(labels))), self.X.dtype)
+        """The same with a last row of overall frequencies, and padded as solvers want it.
+
+        In a scratch array: it is gone when the same thread asks for others.
+        """
+        shape = (len(rows) + 1, padded_width(len(labels)))
+        T = self.scratch.array("targets", shape, self.X.dtype)
+        T[:] = 0
         self._fill_targets(rows, labels, T)
         T[-1, : len(labels)] = self.frequency[labels]
         return T
@@ -96,15 +128,37 @@ class TrainingRows:
         return found
 
 
+def give_back_memory(X: Any) -> None:
+    """Return what is free to the system, if X is so large that this is worth the time."""
+    numbers = X.data if sparse.issparse(X) else X
+    if numbers.nbytes >= WORTH_GIVING_BACK:
+        _malloc_trim()(0)
+
+
+@cache
+def _malloc_trim() -> Callable[[int], Any]:
+    """The C library's; one that does nothing where it has none.
+
+    That of Linux keeps freed memory, in holes and at the end of each thread's heap, up to twice the
+    largest array it has seen: without this, a fit would hold on to more than it ever uses.
+    """
+    try:
+        found: Callable[[int], Any] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return lambda _: None
+    return found
+
+
+WORTH_GIVING_BACK = 2**22  # bytes of X
 CERTAIN = 1e-12  # how far from 0 and 1 frequencies stay, however much the rows weigh
-PIECE = 2**13  # rows: few enough that a copy of them is nothing beside X
+PIECE = 2**10  # rows: few enough that some copies of them are nothing beside X
 
 
 def row_pieces(n: int) -> Iterator[slice]:
     """All rows, a piece at a time.
 
     >>> len(list(row_pieces(20_000)))
-    3
+    20
     """
     return (slice(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
 

@@ -10,8 +10,9 @@ number of components, and the E-step and prediction need one product X W for all
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -29,27 +30,39 @@ from setwise.models.cbm.shared_loss import ScaledLoss, SharedLoss
 from setwise.storage import storable
 
 
-class SharedLabels(Protocol):
-    """Classifiers of all labels for all components."""
+class SharedLabels(ABC):
+    """Classifiers of all labels for all components, which have biases of their own.
+
+    Attribute: ``biases_`` (K, L). Those of a label that no training row has, or each, stay at its
+    smoothed frequency.
+    """
+
+    biases_: np.ndarray
 
     @property
     def n_components(self) -> int:
         """K."""
+        return len(self.biases_)
 
     @property
     def n_labels(self) -> int:
         """L."""
+        return int(self.biases_.shape[1])
 
     @property
+    @abstractmethod
     def penalty(self) -> float:
         """What the objective pays for them."""
 
+    @abstractmethod
     def start(self, training: TrainingRows, log_odds: np.ndarray) -> Self:
         """Log-odds (K, L) only, until the first M-step."""
 
+    @abstractmethod
     def improve(self, training: TrainingRows, shares: np.ndarray, workers: Workers) -> None:
         """Better classifiers for responsibilities (K, n)."""
 
+    @abstractmethod
     def add_log_likelihood(
         self,
         training: TrainingRows,
@@ -63,20 +76,31 @@ class SharedLabels(Protocol):
         -inf may stand where that comes to less than ``log_least`` below a row's best.
         """
 
+    @abstractmethod
     def fill_logits(self, X: Any, Z: np.ndarray) -> None:
         """Z (n, K, L) = log-odds of each label in each component."""
 
+    @abstractmethod
     def turn(self, basis: Any) -> None:
         """From coordinates in the basis (d, r) to features."""
 
+    def _start_biases(self, training: TrainingRows, log_odds: np.ndarray) -> np.ndarray:
+        """Biases (K, L) to begin with; tells which labels vary, bool (L,)."""
+        positive: np.ndarray = training.Y.T @ training.weight
+        constant = is_constant(positive, np.full(len(positive), training.total))
+        frequency = training.frequency
+        overall = np.log(frequency) - np.log1p(-frequency)
+        self.biases_ = np.where(constant, overall, log_odds)
+        varies: np.ndarray = ~constant
+        return varies
+
 
 @storable
-class LinearShared:
+class LinearShared(SharedLabels):
     """Logistic regressions of all labels, and biases for each component.
 
     ``weights_`` (D, L) has a row for each of ``columns_``, the features that occur in training;
-    None stands for all. ``biases_`` is (K, L). A label that no training row has, or each, keeps
-    weights of zero and its smoothed frequency.
+    None stands for all. A label that no training row has, or each, keeps weights of zero.
     """
 
     in_basis: ClassVar[bool] = True
@@ -94,28 +118,14 @@ class LinearShared:
             X = sparse.csr_array(parts, shape=(X.shape[0], len(columns)))
         self._rows = rows_of(X, bias=False)
         self.columns_: np.ndarray | None = columns
-        positive: np.ndarray = training.Y.T @ training.weight
-        constant = is_constant(positive, np.full(len(positive), training.total))
-        self._moving = np.flatnonzero(~constant)
-        frequency = training.frequency
-        overall = np.log(frequency) - np.log1p(-frequency)
-        self.biases_ = np.where(constant, overall, log_odds).astype(X.dtype)
-        self.weights_ = np.zeros((X.shape[1], len(positive)), X.dtype)
+        self._moving = np.flatnonzero(self._start_biases(training, log_odds))
+        self.biases_ = self.biases_.astype(X.dtype)
+        self.weights_ = np.zeros((X.shape[1], self.n_labels), X.dtype)
         self.penalty_ = self._penalty()
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_rows": None}  # what is learnt goes out, not what from
-
-    @property
-    def n_components(self) -> int:
-        """K."""
-        return len(self.biases_)
-
-    @property
-    def n_labels(self) -> int:
-        """L."""
-        return int(self.biases_.shape[1])
 
     @property
     def penalty(self) -> float:

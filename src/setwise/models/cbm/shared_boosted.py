@@ -30,12 +30,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from setwise.learners.bank_inputs import is_constant
 from setwise.learners.boosting import BoostedBank
 from setwise.learners.workers import Workers
 from setwise.models.cbm.boosted import MIN_ROWS_IN_LEAF
 from setwise.models.cbm.pairs import KnownPairs, PairTable, beside
 from setwise.models.cbm.rows import TrainingRows, log_prior
+from setwise.models.cbm.shared import SharedLabels
 from setwise.storage import storable
 
 MOST_KNOWN = 1 << 25  # numbers
@@ -44,7 +44,7 @@ TINY = 1e-300  # a curvature that can be divided by
 
 
 @storable
-class BoostedShared:
+class BoostedShared(SharedLabels):
     """Boosted trees of all labels on (x, z), and biases for each component.
 
     Parameters
@@ -56,8 +56,7 @@ class BoostedShared:
     random_state : int, optional
         LightGBM's seed.
 
-    Attributes: ``biases_`` (K, L), ``bank_`` a ``BoostedBank`` on d + K features. The biases of a
-    label that no training row has, or each, stay at its smoothed frequency.
+    Attributes: ``biases_`` (K, L), ``bank_`` a ``BoostedBank`` on d + K features.
     """
 
     in_basis: ClassVar[bool] = False
@@ -71,29 +70,14 @@ class BoostedShared:
 
     def start(self, training: TrainingRows, log_odds: np.ndarray) -> Self:
         """Biases (K, L) only, until the first M-step."""
-        positive: np.ndarray = training.Y.T @ training.weight
-        constant = is_constant(positive, np.full(len(positive), training.total))
-        self._moving = ~constant
-        frequency = training.frequency
-        overall = np.log(frequency) - np.log1p(-frequency)
-        self.biases_ = np.where(constant, overall, log_odds).astype(np.float64)
+        self._moving = self._start_biases(training, log_odds)
         self._table = PairTable(training.features, len(log_odds))
         self.bank_ = BoostedBank(
             min_rows_in_leaf=MIN_ROWS_IN_LEAF, random_state=self.random_state
-        ).start_at(np.zeros(len(positive)), self._table.n_features)
+        ).start_at(np.zeros(self.n_labels), self._table.n_features)
         self._known = None
         self.log_prior_ = self._log_prior(training)
         return self
-
-    @property
-    def n_components(self) -> int:
-        """K."""
-        return len(self.biases_)
-
-    @property
-    def n_labels(self) -> int:
-        """L."""
-        return int(self.biases_.shape[1])
 
     @property
     def penalty(self) -> float:

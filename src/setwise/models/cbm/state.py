@@ -40,13 +40,14 @@ def twin(thing: _Thing) -> _Thing:
 def restore(thing: Any, state: Any) -> None:
     """Bring a learner to the state of another of its kind; parts that it has stay its own.
 
-    A learner that knows more than it stores is told by ``after_restore()``.
+    What is put back is a copy, so that one state can be gone back to again and again. A learner
+    that knows more than it stores is told by ``after_restore()``.
     """
     for name, value in fitted_attributes(state).items():
         own = getattr(thing, name, None)
         if is_storable(value) and type(own) is type(value):
             restore(own, value)
         else:
-            setattr(thing, name, value)
+            setattr(thing, name, twin(value))
     if hasattr(thing, "after_restore"):
         thing.after_restore()

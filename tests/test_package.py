@@ -81,13 +81,15 @@ def test_the_readme_has_the_two_commands_and_ci_runs_the_second():
 
 def test_the_quick_start_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     section = (ROOT / "README.md").read_text().split("## Predict")[1]
-    (code,) = re.findall(r"```python\n(.*?)```", section.split("\n## ")[0], re.DOTALL)
+    code = "".join(re.findall(r"```python\n(.*?)```", section.split("\n## Data")[0], re.DOTALL))
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(code.replace("::6]", "::60]").replace("n_components=25", "n_components=4"), names)
     assert names["likeliest"].shape[0] == len(names["sure"]) == 100
     assert "role::" in capsys.readouterr().out  # the explanation names labels
     assert (tmp_path / "tags.setwise").exists()
+    assert names["accepted"].shape == (100,)
+    assert ((names["confidence"] >= 0) & (names["confidence"] <= 1)).all()
 
 
 def test_every_module_can_be_imported_and_has_a_docstring():

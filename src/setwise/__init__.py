@@ -38,15 +38,7 @@ __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
 _IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models")
-# `load` as well: a file may hold what calibrates a model.
-_IN_CALIBRATION = (
-    "AutoAccept",
-    "BRRerank",
-    "LabelCalibrator",
-    "Reranker",
-    "SetCalibrator",
-    "load",
-)
+_IN_CALIBRATION = ("AutoAccept", "BRRerank", "LabelCalibrator", "Reranker", "SetCalibrator")
 
 __all__ = [
     "CBM",
@@ -80,6 +72,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("setwise.models"), name)
     if name in _IN_CALIBRATION:
         return getattr(import_module("setwise.calibration"), name)
+    if name == "load":  # a file may hold anything that can be fitted
+        return getattr(import_module("setwise.pipeline"), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")
 
 

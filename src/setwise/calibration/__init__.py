@@ -18,7 +18,6 @@ from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.noise import NoiseRates
 from setwise.calibration.rerank import BRRerank, Reranker
 from setwise.calibration.set_calibrator import SetCalibrator
-from setwise.storage import load
 
 __all__ = [
     "AccuracyCoverage",
@@ -29,5 +28,4 @@ __all__ = [
     "Reranker",
     "SetCalibrator",
     "accuracy_coverage",
-    "load",
 ]

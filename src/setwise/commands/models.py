@@ -1,0 +1,34 @@
+"""``setwise models``: what ``--model`` takes; or, given a model's file, what is in it."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Shown
+from rich.text import Text
+
+from setwise.commands.fit import show_fit
+from setwise.commands.talk import Talk
+from setwise.pipeline import load_model
+from setwise.pipeline.build import about, model_names
+
+
+def list_models(talk: Talk) -> None:
+    """One line a model."""
+    facts = {"auto": "compares models on held-out rows and takes the best"}
+    facts |= {name: about(name) for name in model_names()}
+    if talk.as_json:
+        talk.data(facts)
+        return
+    table = Shown("--model", "what", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name, words in facts.items():
+        table.add_row(Text(name, style="bold"), Text(words))
+    talk.show(table)
+
+
+def describe(talk: Talk, path: str) -> None:
+    """What a model's file holds, and how it came about."""
+    model = load_model(path)
+    if talk.as_json:
+        talk.data({"settings": model.settings, **model.facts_})
+    else:
+        show_fit(talk, model, path)

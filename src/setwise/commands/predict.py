@@ -1,0 +1,128 @@
+"""``setwise predict``: sets, confidence, what may be accepted unread, and alternatives.
+
+Rows are read, predicted and written some thousand at a time, so that memory does not depend on the
+length of the file. A file appears when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setwise.calibration import AutoAccept
+from setwise.commands.fit import check_writable
+from setwise.commands.talk import Talk, share
+from setwise.errors import DataError
+from setwise.pipeline import Predictions, Reading, Table, TableModel, load_model, rows_to, tables_of
+from setwise.pipeline.label_columns import joiner
+from setwise.pipeline.read_rows import STANDARD, format_of
+
+DIGITS = 6  # of probabilities
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is written for each row."""
+
+    top: int = 1
+    accuracy: float = 0.9
+    level: float = 0.95
+    keep: tuple[str, ...] | None = None  # columns of the input; None: all
+    probabilities: bool = False
+
+
+def predict_file(
+    talk: Talk,
+    model_path: str,
+    path: str,
+    out: str,
+    wanted: Wanted,
+    reading: Reading,
+    out_format: str | None = None,
+) -> None:
+    """Predict all rows of a file."""
+    kind = format_of(path, reading.format, "csv" if path == STANDARD else None)
+    if out != STANDARD:
+        check_writable(out)
+        format_of(out, out_format)
+    model = load_model(model_path)
+    rule = model.accept_rule(wanted.accuracy, wanted.level)
+    separator = joiner(model.label_names, model.labels_.separator_)
+    size = os.path.getsize(path) if path != STANDARD and kind != "parquet" else None
+    n_rows = n_accepted = 0
+    with (
+        talk.bar("predicting", size) as done,
+        rows_to(out, out_format, separator=separator, default=kind) as writer,
+    ):
+        for table in tables_of(path, reading, done):
+            said = model.predict(table, top=wanted.top, probabilities=wanted.probabilities)
+            accepted = rule.accept(said.confidence) if len(table) else np.empty(0, dtype=bool)
+            writer.write(rows_of(model, table, said, accepted, wanted))
+            n_rows += len(table)
+            n_accepted += int(accepted.sum())
+    _tell(talk, rule, n_rows, n_accepted, out)
+
+
+def rows_of(
+    model: TableModel, table: Table, said: Predictions, accepted: np.ndarray, wanted: Wanted
+) -> dict[str, list[Any]]:
+    """The columns of the input that are kept, and those that are predicted."""
+    predicted: dict[str, list[Any]] = {
+        "predicted": [list(labels) for labels in said.sets],
+        "confidence": said.confidence.round(DIGITS).tolist(),
+        "decision": ["accept" if good else "review" for good in accepted.tolist()],
+    }
+    for place in range(wanted.top - 1):
+        others = [row[place] if place < len(row) else None for row in said.alternatives]
+        name = f"alternative_{place + 1}"
+        predicted[name] = [None if one is None else list(one[0]) for one in others]
+        predicted[f"{name}_probability"] = [
+            None if one is None else round(one[1], DIGITS) for one in others
+        ]
+    if said.probabilities is not None:
+        by_label = said.probabilities.round(DIGITS).T.tolist()
+        for label, cells in zip(model.label_names, by_label, strict=True):
+            predicted[f"p({label})"] = cells
+    kept = _kept(table, wanted.keep)
+    both = [name for name in predicted if name in kept]
+    if both:
+        raise DataError(
+            f"{table.source} has a column {both[0]!r} already; rename it, or choose the columns to "
+            "copy with --keep"
+        )
+    return {**kept, **predicted}
+
+
+def _kept(table: Table, keep: Sequence[str] | None) -> dict[str, list[Any]]:
+    if keep is None:
+        return table.columns
+    table.check_columns(keep)
+    return {name: table.columns[name] for name in keep}
+
+
+def _tell(talk: Talk, rule: AutoAccept, n_rows: int, n_accepted: int, out: str) -> None:
+    where = "standard output" if out == STANDARD else out
+    if talk.as_json and out != STANDARD:
+        talk.data(
+            {
+                "out": out,
+                "rows": n_rows,
+                "accepted": n_accepted,
+                "threshold": float(rule.threshold_) if rule.found_ else None,
+                "message": rule.message_,
+            }
+        )
+        return
+    if not n_rows:
+        talk.warn(f"there were no rows after the header; {where} has none either")
+        return
+    talk.say(
+        f"{n_rows:,} rows to {where}; {n_accepted:,} ({share(n_accepted / n_rows)}) may be "
+        f"accepted unread at {rule.target_accuracy:.0%} accuracy, the others are to be reviewed"
+    )
+    if not rule.found_:
+        talk.warn(f"nothing can be accepted: {rule.message_}")

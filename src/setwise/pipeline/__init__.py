@@ -1,0 +1,34 @@
+"""FROM A FILE TO SETS: tables in, label sets with confidence out, as one object that is stored.
+
+| file | what |
+|---|---|
+| table.py, read_rows.py, write_rows.py, parquet.py | rows of files, some at a time |
+| cells.py, roles.py, encoders.py, table_encoder.py | columns as features |
+| label_columns.py | columns as labels |
+| settings.py, build.py, choose.py, fitting.py | what to fit, and fitting it |
+| table_model.py | the fitted whole |
+| evaluation.py, bootstrap.py, reasons.py | how good it is, and why it says what it says |
+"""
+
+from setwise.pipeline.fitting import fit_table
+from setwise.pipeline.read_rows import Reading, read_table, tables_of
+from setwise.pipeline.settings import FitSettings, read_settings
+from setwise.pipeline.table import Table
+from setwise.pipeline.table_model import Predictions, TableModel, load_model
+from setwise.pipeline.write_rows import rows_to
+from setwise.storage import load
+
+__all__ = [
+    "FitSettings",
+    "Predictions",
+    "Reading",
+    "Table",
+    "TableModel",
+    "fit_table",
+    "load",
+    "load_model",
+    "read_settings",
+    "read_table",
+    "rows_to",
+    "tables_of",
+]

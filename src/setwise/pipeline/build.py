@@ -1,0 +1,93 @@
+"""Models by their names, each with a calibrator around it that says how sure to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+from setwise.calibration import BRRerank, SetCalibrator
+from setwise.errors import DataError
+from setwise.models import MODELS, list_models
+from setwise.pipeline.settings import FitSettings
+
+RERANKED = "BRRerank"
+FOLDS = 5
+
+#: One line on each model, for `setwise models`; others are told by their documentation.
+ABOUT = {
+    "BinaryRelevance": "one classifier a label, independent of each other; the fast baseline",
+    "BRRerank": "binary relevance, its likeliest sets judged again as wholes; for set accuracy",
+    "CBM": "conditional Bernoulli mixture: labels that go together are predicted together",
+    "PowerSet": "one class for each set seen in training; for few different sets",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model by name, with parameters of its own."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def model_names() -> list[str]:
+    """The names that ``--model`` takes, beside "auto".
+
+    >>> "CBM" in model_names()
+    True
+    """
+    return sorted({*list_models(), RERANKED})
+
+
+def about(name: str) -> str:
+    """One line on a model."""
+    return ABOUT.get(name) or _class_of(name).__doc__.strip().split("\n")[0]  # type: ignore[union-attr]
+
+
+def bare_model(choice: Choice, settings: FitSettings) -> Any:
+    """The model alone, which predicts what its calibrated form predicts."""
+    if choice.name == RERANKED:
+        return with_confidence(choice, settings)
+    given = {"target": settings.target, **_common(settings), **choice.options}
+    return _made(choice.name, given)
+
+
+def with_confidence(choice: Choice, settings: FitSettings) -> SetCalibrator:
+    """The model with calibrated confidence that its set, as a whole, is right."""
+    common = {**_common(settings), "n_folds": folds_of(settings)}
+    if choice.name != RERANKED:
+        return SetCalibrator(bare_model(choice, settings), **common)
+    if settings.target != "set_accuracy":
+        raise DataError(
+            f"{RERANKED} chooses sets for set accuracy, not for {settings.target!r}; "
+            "pass --target set_accuracy, or another --model"
+        )
+    made: SetCalibrator = _made(RERANKED, {**common, **choice.options})
+    return made
+
+
+def folds_of(settings: FitSettings) -> int:
+    """How many folds, also where the settings leave it open."""
+    return FOLDS if settings.folds is None else settings.folds
+
+
+def _common(settings: FitSettings) -> dict[str, Any]:
+    return {"random_state": settings.seed, "n_jobs": settings.jobs}
+
+
+def _class_of(name: str) -> type:
+    if name == RERANKED:
+        return BRRerank
+    if name not in MODELS:
+        raise DataError(f"there is no model {name!r}; there are: auto, {', '.join(model_names())}")
+    return MODELS[name]
+
+
+def _made(name: str, given: dict[str, Any]) -> Any:
+    cls = _class_of(name)
+    known = signature(cls).parameters
+    odd = [option for option in given if option not in known]
+    if odd:
+        raise DataError(f"{name} has no option {odd[0]!r}; its options are {', '.join(known)}")
+    return cls(**given)

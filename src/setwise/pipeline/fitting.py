@@ -1,0 +1,161 @@
+"""From a table of examples to a ``TableModel``: columns, split, choice, fit, accept rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import setwise
+from setwise.data.labels import rows_equal
+from setwise.data.split import holdout
+from setwise.data.statistics import statistics
+from setwise.errors import DataError
+from setwise.metrics import set_measures
+from setwise.pipeline.build import FOLDS, Choice, with_confidence
+from setwise.pipeline.cells import word
+from setwise.pipeline.choose import Chosen, choose
+from setwise.pipeline.label_columns import LabelColumns
+from setwise.pipeline.roles import roles_of
+from setwise.pipeline.settings import FitSettings
+from setwise.pipeline.table import Table
+from setwise.pipeline.table_encoder import TableEncoder
+from setwise.pipeline.table_model import TableModel
+
+ENOUGH_FOR_EXACT = 2000  # rows from which on some can be kept for the accept rule alone
+LEAST_ROWS = 20
+MANY_ROWS = 10_000  # of which a model without a third is as good as one without a fifth
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table with its labels; groups stay together."""
+
+    table: Table
+    Y: sparse.csr_array
+    groups: np.ndarray | None
+
+    def taken(self, rows: np.ndarray) -> _Rows:
+        groups = None if self.groups is None else self.groups[rows]
+        return _Rows(self.table.taken(rows), self.Y[rows], groups)
+
+
+def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) -> TableModel:
+    """Learn everything from one table; ``say`` is told what is being done."""
+    begin = time.perf_counter()
+    if len(table) < LEAST_ROWS:
+        raise DataError(
+            f"{table.source} has {len(table)} rows, too few to learn from and to check on; "
+            f"bring at least {LEAST_ROWS}"
+        )
+    if settings.folds is None:
+        settings = replace(settings, folds=3 if len(table) >= MANY_ROWS else FOLDS)
+    labels = LabelColumns(settings.labels, settings.label_separator).fit(table)
+    groups = _groups(table, settings.groups)
+    beside = {*labels.columns, *([settings.groups] if settings.groups else [])}
+    given = {
+        "text": settings.text,
+        "number": settings.number,
+        "category": settings.category,
+        "ignored": settings.ignore,
+    }
+    roles = roles_of(table, given, sorted(beside))
+    Y, _ = labels.encode(labels.sets(table))
+    rows = _Rows(table, Y, groups)
+    is_exact = _is_exact(settings, rows)
+    train, apart = _split(rows, settings) if is_exact else (rows, None)
+    say("reading columns")
+    words = {name: getattr(settings, name) for name in ("max_words", "min_rows", "ngrams")}
+    encoder = TableEncoder(words).fit(train.table, roles)
+    X = encoder.transform(train.table)
+    chosen = _chosen(X, train, settings, say)
+    say(f"fitting {chosen.choice.name} to {X.shape[0]:,} rows")
+    model = TableModel(settings.to_dict())
+    model.model_ = with_confidence(chosen.choice, settings).fit(X, train.Y, groups=train.groups)
+    model.encoder_, model.labels_, model.is_exact_ = encoder, labels, is_exact
+    measured: dict[str, float] = {}
+    if apart is not None:
+        say(f"checking on {len(apart.table):,} rows that were kept apart")
+        predicted, confidence = model.model_.predict_with_confidence(encoder.transform(apart.table))
+        predicted = sparse.csr_array(predicted).astype(np.int8)
+        model.judged_confidence_ = confidence
+        model.judged_correct_ = rows_equal(apart.Y, _canonical(predicted)).astype(np.float64)
+        measured = set_measures(apart.Y, predicted)
+    else:
+        model.judged_confidence_ = model.model_.out_of_fold_confidence_
+        model.judged_correct_ = model.model_.out_of_fold_correct_
+        measured = {"set_accuracy": float(model.judged_correct_.mean())}
+    model.judged_groups_ = (apart or rows).groups
+    _forget_training_rows(model.model_)
+    model.facts_ = {
+        "setwise": setwise.__version__,
+        "source": table.source,
+        "model": chosen.choice.name,
+        "model_options": chosen.choice.options,
+        "reason": chosen.reason,
+        "trials": chosen.trials,
+        "roles": [asdict(role) for role in roles],
+        "columns": {one.name: [one.kind, one.summary()] for one in encoder.encoders_},
+        "n_features": int(X.shape[1]),
+        "n_train": int(X.shape[0]),
+        "n_judged": len(model.judged_correct_),
+        "statistics": statistics([X], [train.Y]).to_dict(),
+        "measures": measured,
+        "seconds": time.perf_counter() - begin,
+    }
+    return model
+
+
+def _chosen(X: Any, rows: _Rows, settings: FitSettings, say: Say) -> Chosen:
+    if settings.model != "auto":
+        choice = Choice(settings.model, dict(settings.options))
+        with_confidence(choice, settings)  # refuses what it does not know before anything is done
+        return Chosen(choice, [], "as you said")
+    if settings.options:
+        raise DataError(
+            f"options ({', '.join(settings.options)}) are for one model, but the model is auto; "
+            "name it with --model"
+        )
+    return choose(X, rows.Y, rows.groups, settings, say)
+
+
+def _groups(table: Table, column: str | None) -> np.ndarray | None:
+    """A number for each group; a row without one is a group of its own."""
+    if column is None:
+        return None
+    names = [word(cell) for cell in table.column(column)]
+    number: dict[Any, int] = {}
+    keys = [("alone", row) if name is None else ("named", name) for row, name in enumerate(names)]
+    return np.array([number.setdefault(key, len(number)) for key in keys])
+
+
+def _is_exact(settings: FitSettings, rows: _Rows) -> bool:
+    if settings.promise != "auto":
+        return settings.promise == "exact"
+    n = len(rows.table) if rows.groups is None else len(np.unique(rows.groups))
+    return n >= ENOUGH_FOR_EXACT
+
+
+def _split(rows: _Rows, settings: FitSettings) -> tuple[_Rows, _Rows]:
+    train, apart = holdout(
+        rows.Y, test_size=settings.held_out, groups=rows.groups, random_state=settings.seed
+    )
+    return rows.taken(train), rows.taken(apart)
+
+
+def _canonical(Y: sparse.csr_array) -> sparse.csr_array:
+    Y.eliminate_zeros()
+    Y.sort_indices()
+    return Y
+
+
+def _forget_training_rows(model: Any) -> None:
+    """What the accept rule has taken over need not be stored twice."""
+    nothing = np.empty(0)
+    model.out_of_fold_confidence_, model.out_of_fold_correct_ = nothing, nothing

@@ -1,0 +1,69 @@
+"""All columns of a table as one matrix of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from scipy import sparse
+
+from setwise.pipeline.encoders import CategoryColumn, ColumnEncoder, NumberColumn, TextColumn
+from setwise.pipeline.roles import Role
+from setwise.pipeline.table import Table
+from setwise.storage import storable
+
+DENSE_WIDTH = 500  # columns up to which features that are all numbers are kept dense
+
+
+@storable
+class TableEncoder:
+    """Rows of a table as rows of X.
+
+    Parameters
+    ----------
+    text_options : dict, optional
+        ``max_words``, ``min_rows`` and ``ngrams`` of ``TextColumn``.
+
+    Attributes
+    ----------
+    encoders_ : list of the columns' encoders, in the order of their features.
+    """
+
+    encoders_: list[ColumnEncoder]
+
+    def __init__(self, text_options: dict[str, Any] | None = None) -> None:
+        self.text_options = text_options
+
+    def fit(self, table: Table, roles: Sequence[Role]) -> Self:
+        """Learn all columns that have a role."""
+        self.encoders_ = [
+            self._encoder(role).fit(table) for role in roles if role.kind != "ignored"
+        ]
+        return self
+
+    def transform(self, table: Table) -> Any:
+        """X (n, d): CSR, or an array where all columns are numbers or few categories."""
+        table.check_columns(self.columns)
+        parts = [encoder.transform(table) for encoder in self.encoders_]
+        X = sparse.csr_array(sparse.hstack(parts, format="csr"))
+        has_text = any(encoder.kind == "text" for encoder in self.encoders_)
+        return X if has_text or X.shape[1] > DENSE_WIDTH else X.toarray()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that a table must have."""
+        return [encoder.name for encoder in self.encoders_]
+
+    def feature_names(self) -> list[str]:
+        """A name for each feature; the column is named before a word where there are several."""
+        n_texts = sum(encoder.kind == "text" for encoder in self.encoders_)
+        return [
+            f"{encoder.name}: {name}" if encoder.kind == "text" and n_texts > 1 else name
+            for encoder in self.encoders_
+            for name in encoder.feature_names()
+        ]
+
+    def _encoder(self, role: Role) -> ColumnEncoder:
+        if role.kind == "text":
+            return TextColumn(role.column, **(self.text_options or {}))
+        return NumberColumn(role.column) if role.kind == "number" else CategoryColumn(role.column)

@@ -1,0 +1,21 @@
+import json
+
+import setwise as sw
+
+
+def test_every_model_of_the_library_is_listed(run):
+    code, said, _ = run("models")
+    assert code == 0
+    for name in ("auto", "BRRerank", *sw.list_models()):
+        assert name in said
+    facts = json.loads(run("models", "--json")[1])
+    assert set(facts) == {"auto", "BRRerank", *sw.list_models()}
+    assert all(facts.values())
+
+
+def test_a_file_tells_how_it_came_about(run, folder):
+    code, said, _ = run("models", folder / "model.setwise")
+    assert code == 0
+    assert "BRRerank learnt from 500 rows" in said
+    facts = json.loads(run("models", folder / "model.setwise", "--json")[1])
+    assert facts["settings"]["labels"] == ["tags"]

@@ -9,19 +9,10 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from setwise.commands.talk import Talk, share
-from setwise.pipeline import Reading, load_model, read_table
-from setwise.pipeline.evaluation import ACCURACIES, evaluation, judge
+from setwise.pipeline import Reading, Table, TableModel, load_model, read_table
+from setwise.pipeline.evaluation import ACCURACIES, Judged, evaluation, judge
+from setwise.report.page import MEASURES
 
-MEASURES = {
-    "set_accuracy": "whole sets exactly right",
-    "instance_f1": "F1, mean over rows",
-    "instance_precision": "precision, mean over rows",
-    "instance_recall": "recall, mean over rows",
-    "instance_jaccard": "Jaccard, mean over rows",
-    "micro_f1": "F1, all labels together (micro)",
-    "label_f1": "F1, mean over labels (macro)",
-    "hamming_loss": "Hamming loss (less is better)",
-}
 RANKING = {
     "auc_roc": "AUC, mean over rows",
     "average_precision": "average precision",
@@ -31,6 +22,16 @@ RANKING = {
 }
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MANY = 15  # labels of the table that are shown
+
+
+def read_and_judge(
+    talk: Talk, model: TableModel, path: str, reading: Reading
+) -> tuple[Table, Judged]:
+    """The rows of a file, and what the model says of them beside the truth."""
+    with talk.doing(f"reading {path}"):
+        table = read_table(path, reading)
+    with talk.doing(f"predicting {len(table):,} rows"):
+        return table, judge(model, table)
 
 
 def evaluate_file(
@@ -46,18 +47,8 @@ def evaluate_file(
     """Measure a model on a file."""
     model = load_model(model_path)
     accuracies = ACCURACIES if accuracy is None else (accuracy,)
-    with talk.doing(f"reading {path}"):
-        table = read_table(path, reading)
-    with talk.doing(f"predicting {len(table):,} rows"):
-        judged = judge(model, table)
-    with talk.bar("drawing rows again", draws) as done:
-        count = 0
-
-        def tick() -> None:
-            nonlocal count
-            count += 1
-            done(count)
-
+    table, judged = read_and_judge(talk, model, path, reading)
+    with talk.counting("drawing rows again", draws) as tick:
         facts = evaluation(model, table, judged, accuracies=accuracies, draws=draws, tick=tick)
     if judged.unknown:
         talk.warn(unknown_sentence(path, judged.unknown))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from setwise.commands.evaluate import unknown_sentence
+from setwise.commands.evaluate import read_and_judge, unknown_sentence
 from setwise.commands.fit import check_writable
 from setwise.commands.talk import Talk
 from setwise.data.formats.files import write_atomically
-from setwise.pipeline import Reading, load_model, read_table
-from setwise.pipeline.evaluation import judge
+from setwise.pipeline import Reading, load_model
 from setwise.report import page_of, report_facts
 
 
@@ -24,18 +23,8 @@ def report_file(
     """Write the page, all at once or not at all."""
     check_writable(out)
     model = load_model(model_path)
-    with talk.doing(f"reading {path}"):
-        table = read_table(path, reading)
-    with talk.doing(f"predicting {len(table):,} rows"):
-        judged = judge(model, table)
-    with talk.bar("drawing rows again", draws) as done:
-        count = 0
-
-        def tick() -> None:
-            nonlocal count
-            count += 1
-            done(count)
-
+    table, judged = read_and_judge(talk, model, path, reading)
+    with talk.counting("drawing rows again", draws) as tick:
         facts = report_facts(model, table, judged, accuracy=accuracy, draws=draws, tick=tick)
     with write_atomically(out) as stream:
         stream.write(page_of(facts).encode())

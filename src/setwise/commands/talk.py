@@ -86,6 +86,19 @@ class Talk:
             if is_shown:
                 progress.stop()
 
+    @contextmanager
+    def counting(self, text: str, total: int) -> Iterator[Callable[[], None]]:
+        """A bar that moves on by one each time what it gives is called."""
+        with self.bar(text, total) as done:
+            count = 0
+
+            def tick() -> None:
+                nonlocal count
+                count += 1
+                done(count)
+
+            yield tick
+
 
 def share(value: float | None) -> str:
     """A share as people read it.

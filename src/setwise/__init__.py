@@ -29,7 +29,15 @@ if TYPE_CHECKING:
         CBM,
         BernoulliMixtureModel,
         BinaryRelevance,
+        ChainEnsemble,
+        ClassifierChain,
+        ConditionalTree,
+        DependencyLDA,
+        FlatLDA,
+        MixtureOfExperts,
         PowerSet,
+        PriorLDA,
+        TunedSVM,
         list_models,
     )
     from setwise.storage import load
@@ -37,7 +45,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Models stand on scikit-learn, which takes a second to import: they are loaded when asked for.
-_IN_MODELS = ("BernoulliMixtureModel", "BinaryRelevance", "CBM", "PowerSet", "list_models")
+_IN_MODELS = (
+    "BernoulliMixtureModel",
+    "BinaryRelevance",
+    "CBM",
+    "ChainEnsemble",
+    "ClassifierChain",
+    "ConditionalTree",
+    "DependencyLDA",
+    "FlatLDA",
+    "MixtureOfExperts",
+    "PowerSet",
+    "PriorLDA",
+    "TunedSVM",
+    "list_models",
+)
 _IN_CALIBRATION = ("AutoAccept", "BRRerank", "LabelCalibrator", "Reranker", "SetCalibrator")
 
 __all__ = [
@@ -46,14 +68,22 @@ __all__ = [
     "BRRerank",
     "BernoulliMixtureModel",
     "BinaryRelevance",
+    "ChainEnsemble",
+    "ClassifierChain",
+    "ConditionalTree",
     "Dataset",
+    "DependencyLDA",
+    "FlatLDA",
     "IterativeHoldout",
     "IterativeKFold",
     "LabelCalibrator",
     "LabelSpace",
+    "MixtureOfExperts",
     "PowerSet",
+    "PriorLDA",
     "Reranker",
     "SetCalibrator",
+    "TunedSVM",
     "__version__",
     "holdout",
     "list_datasets",

@@ -36,6 +36,7 @@ from setwise.models.cbm.together import are_small, improve_together
 
 LOG_NOTHING = -700.0  # the logarithm of a share that counts as none even in a dense model
 WORTH_THREADS = 1e7  # numbers in X, times components
+FEW_SHARES = 2**18  # rows times components: two megabytes
 LEAST_MASS = 1e-8  # of a row: a component with less is left as it is
 FIRST_LEAST = 1e-2  # the threshold of responsibilities in the first round, unless ``least`` is more
 
@@ -198,11 +199,13 @@ class EM:
 
     def _without_classifiers(self) -> np.ndarray:
         """What the gate says of the rows, and the constants of their labels, (K, n)."""
-        X = self.training.seen_by(self.gate)
+        X, shape = self.training.seen_by(self.gate), self.responsibilities.shape
+        # Double precision, but where it would be as large as X.
+        dtype = np.float64 if np.prod(shape) <= FEW_SHARES else self.training.X.dtype
         if sparse.issparse(X) or not self.gate.in_basis:  # a piece would cost as much as all
-            log_joint = np.ascontiguousarray(self._log_weights().T, dtype=self.training.X.dtype)
+            log_joint = np.ascontiguousarray(self._log_weights().T, dtype=dtype)
         else:
-            log_joint = np.empty(self.responsibilities.shape, self.training.X.dtype)
+            log_joint = np.empty(shape, dtype)
 
             def fill(rows: slice) -> None:
                 log_joint[:, rows] = self.gate.log_proba(X[rows]).T

@@ -1,0 +1,261 @@
+# mypy: ignore-errors
+"""Searches for the likeliest sets of linear chains; see ``chain_search.py`` for the methods.
+
+Labels stand in chain order, and prefixes are kept as the lists of their labels that are on.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from setwise.compiling import kernel
+from setwise.distributions._chain_kernel import advance, log_odds, refresh, softplus
+
+NONE = -1
+TOLERANCE = 1e-12  # log-probabilities that differ by less are equal
+
+
+@kernel
+def beam_rows(base, weights, width, sets, log_probs, gaps):
+    """Fill ``sets`` (n, k, L), all zero, and ``log_probs`` (n, k), all -inf, for k up to ``width``.
+
+    ``gaps`` (n,): no set that was dropped on the way exceeds the k-th found by more; 0 if none
+    exceeds it.
+    """
+    n, L = base.shape
+    k = sets.shape[1]
+    on, count = np.empty((2, width, L), np.int32), np.empty((2, width), np.int64)
+    score, candidates = np.empty((2, width)), np.empty(2 * width)
+    for row in range(n):
+        now, size, dropped = 0, 1, -math.inf
+        count[0, 0], score[0, 0] = 0, 0.0
+        for i in range(L):
+            for b in range(size):
+                z = log_odds(base[row], weights, i, on[now, b], count[now, b])
+                candidates[2 * b] = softplus(z) - score[now, b]
+                candidates[2 * b + 1] = softplus(-z) - score[now, b]
+            kept = min(2 * size, width)
+            order = np.argsort(candidates[: 2 * size], kind="mergesort")
+            if kept < 2 * size:
+                dropped = max(dropped, -candidates[order[kept]])
+            then = 1 - now
+            for b in range(kept):
+                candidate = order[b]
+                old = candidate >> 1
+                score[then, b] = -candidates[candidate]
+                count[then, b] = count[now, old]
+                for c in range(count[now, old]):
+                    on[then, b, c] = on[now, old, c]
+                if candidate & 1:
+                    on[then, b, count[then, b]] = i
+                    count[then, b] += 1
+            now, size = then, kept
+        for rank in range(min(k, size)):
+            log_probs[row, rank] = score[now, rank]
+            for c in range(count[now, rank]):
+                sets[row, rank, on[now, rank, c]] = 1
+        # Where all sets were kept, none was dropped, and the last rank may be -inf as well.
+        short = dropped - log_probs[row, k - 1] if dropped > -math.inf else 0.0
+        gaps[row] = short if short > TOLERANCE else 0.0
+
+
+@kernel
+def list_rows(base, weights, sets, log_probs):
+    """Fill the same by looking at all 2^L sets."""
+    n, L = base.shape
+    values, on = np.empty(L, np.int8), np.empty(L, np.int64)
+    count, score = np.zeros(L + 1, np.int64), np.zeros(L + 1)
+    for row in range(n):
+        values[:] = 0
+        first = 0
+        while first >= 0:
+            refresh(base[row], weights, values, first, on, count, score)
+            _take(score[L], on, count[L], sets[row], log_probs[row])
+            first = advance(values)
+
+
+@kernel
+def _take(value, on, size, sets, log_probs):
+    """Put a new set among the best (k, L), whose log-probabilities fall."""
+    rank = len(log_probs) - 1
+    if not value > log_probs[rank]:
+        return
+    while rank > 0 and log_probs[rank - 1] < value:
+        log_probs[rank] = log_probs[rank - 1]
+        for i in range(sets.shape[1]):
+            sets[rank, i] = sets[rank - 1, i]
+        rank -= 1
+    log_probs[rank] = value
+    for i in range(sets.shape[1]):
+        sets[rank, i] = 0
+    for c in range(size):
+        sets[rank, on[c]] = 1
+
+
+@kernel
+def _offer(value, on, size, sets, log_probs):
+    """Put a set among the best, unless it is there already."""
+    for rank in range(len(log_probs)):
+        if abs(log_probs[rank] - value) <= 1e-9 * max(1.0, abs(value)):
+            common, held = 0, 0
+            for i in range(sets.shape[1]):
+                held += sets[rank, i]
+            for c in range(size):
+                common += sets[rank, on[c]]
+            if common == size and held == size:
+                return
+    _take(value, on, size, sets, log_probs)
+
+
+class Nodes(NamedTuple):
+    """Prefixes: a label that is on begins a node's own link in the list of those before it."""
+
+    bound: np.ndarray  # no set with this prefix is likelier
+    score: np.ndarray  # log-probability of the prefix
+    depth: np.ndarray  # its labels
+    last: np.ndarray  # the node of its last label that is on, or NONE
+    before: np.ndarray  # of such a node: that of the label before, or NONE
+    heap: np.ndarray  # open nodes, the largest bound first
+    extent: np.ndarray  # (2,) nodes made, nodes open
+
+
+@kernel
+def best_first_rows(
+    base, weights, low, high, log_epsilon, informed, max_pops, sets, log_probs, gaps, pops
+):  # fmt: skip
+    """Improve on ``sets`` (n, k, L) and ``log_probs`` (n, k), which hold k good sets of each row.
+
+    ``low[i, m]`` and ``high[i, m]`` (L + 1, L) are the least and the most that labels from i on can
+    add to the log-odds of label m; they are used where ``informed``. Prefixes less likely than
+    ``log_epsilon`` are not followed: where both ways on are so, the likelier is taken to its end.
+    """
+    n, L = base.shape
+    size = 2 * max_pops + 2
+    nodes = Nodes(
+        np.empty(size), np.empty(size), np.empty(size, np.int32), np.empty(size, np.int32),
+        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(2, np.int64),
+    )  # fmt: skip
+    on, z = np.empty(L, np.int64), np.empty(L)
+    for row in range(n):
+        nodes.extent[:] = 0
+        _push(nodes, 0.0, 0.0, 0, NONE)
+        best, left = log_probs[row], -math.inf
+        pops[row] = 0
+        while nodes.extent[1] > 0:
+            left = nodes.bound[nodes.heap[0]]
+            if left <= best[-1] + TOLERANCE:
+                left = -math.inf
+                break
+            if pops[row] == max_pops:
+                break
+            pops[row] += 1
+            left = -math.inf
+            _expand(
+                nodes, _pop(nodes), base[row], weights, low, high, log_epsilon, informed, on, z,
+                sets[row], best,
+            )  # fmt: skip
+        left = max(left, log_epsilon)  # what was not followed
+        gaps[row] = left - best[-1] if left > best[-1] + TOLERANCE else 0.0
+
+
+@kernel
+def _expand(nodes, node, base, weights, low, high, log_epsilon, informed, on, z, sets, best):
+    """Follow a prefix by one label, both ways."""
+    L, i = len(base), nodes.depth[node]
+    count = _labels(nodes, node, on)
+    last = i + 1 == L
+    for m in range(i, L if informed else i + 1):
+        z[m] = log_odds(base, weights, m, on, count)
+    off, up = nodes.score[node] - softplus(z[i]), nodes.score[node] - softplus(-z[i])
+    if max(off, up) < log_epsilon and not last:
+        _finish(base, weights, i, on, count, nodes.score[node], sets, best)
+        return
+    for value in range(2):
+        score = up if value else off
+        if score < log_epsilon and not last:
+            continue
+        if last:
+            if value:
+                on[count] = i
+            _offer(score, on, count + value, sets, best)
+            continue
+        bound = score
+        if informed:
+            for m in range(i + 1, L):
+                own = z[m] + weights[m, i] if value else z[m]
+                bound -= softplus(-max(own + high[i + 1, m], -own - low[i + 1, m]))
+                if bound <= best[-1] + TOLERANCE:
+                    break
+        if bound > best[-1] + TOLERANCE:
+            child = _push(nodes, bound, score, i + 1, nodes.last[node])
+            if value:
+                nodes.before[child] = nodes.last[node]
+                nodes.last[child] = child
+
+
+@kernel
+def _finish(base, weights, i, on, count, score, sets, best):
+    """Take a prefix of i labels to its end by the likelier value of each label."""
+    for m in range(i, len(base)):
+        z = log_odds(base, weights, m, on, count)
+        score -= softplus(-abs(z))
+        if z > 0:
+            on[count] = m
+            count += 1
+    _offer(score, on, count, sets, best)
+
+
+@kernel
+def _labels(nodes, node, on):
+    """Write the labels that are on in a prefix; returns how many."""
+    count, link = 0, nodes.last[node]
+    while link != NONE:
+        on[count] = nodes.depth[link] - 1
+        count += 1
+        link = nodes.before[link]
+    return count
+
+
+@kernel
+def _is_ahead(nodes, first, second):
+    """By bound, then by depth: of equals, the one that is nearer its end."""
+    if nodes.bound[first] != nodes.bound[second]:
+        return nodes.bound[first] > nodes.bound[second]
+    return nodes.depth[first] > nodes.depth[second]
+
+
+@kernel
+def _push(nodes, bound, score, depth, last):
+    node, place = nodes.extent[0], nodes.extent[1]
+    nodes.bound[node], nodes.score[node] = bound, score
+    nodes.depth[node], nodes.last[node], nodes.before[node] = depth, last, NONE
+    nodes.extent[0] += 1
+    nodes.extent[1] += 1
+    heap = nodes.heap
+    while place > 0 and _is_ahead(nodes, node, heap[(place - 1) >> 1]):
+        heap[place] = heap[(place - 1) >> 1]
+        place = (place - 1) >> 1
+    heap[place] = node
+    return node
+
+
+@kernel
+def _pop(nodes):
+    heap = nodes.heap
+    top = heap[0]
+    nodes.extent[1] -= 1
+    size = nodes.extent[1]
+    node, place = heap[size], 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and _is_ahead(nodes, heap[child + 1], heap[child]):
+            child += 1
+        if not _is_ahead(nodes, heap[child], node):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = node
+    return top

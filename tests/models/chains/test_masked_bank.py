@@ -1,0 +1,107 @@
+"""Banks on features and parents against scikit-learn, and what must not change them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from setwise.errors import NotConverged
+from setwise.models.chains import masked_bank
+from setwise.models.chains.masked_bank import columns_of, fit_masked
+
+C, C_LABELS = 0.5, 5.0
+
+
+def rows(n=200, d=6, L=5, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    Y = (X @ random.normal(size=(d, L)) + random.normal(size=(n, L)) > 0.3).astype(float)
+    Y[:, 3] = Y[:, 0] + Y[:, 1] + random.normal(0, 0.4, n) > 1
+    return X, Y, random.integers(0, 3, n).astype(float)
+
+
+PARENTS = {
+    "chain": np.triu(np.ones((5, 5), dtype=bool), 1),
+    "tree": np.roll(np.eye(5, dtype=bool), 1, axis=1),
+    "none": np.zeros((5, 5), dtype=bool),
+    "some": np.random.default_rng(3).random((5, 5)) < 0.4,
+}
+
+
+def theirs(X, Y, w, parents, label):
+    """scikit-learn on the features and on the parents, scaled to the same penalty."""
+    scale = np.sqrt(C_LABELS / C)
+    own = np.flatnonzero(parents[:, label])
+    Z = np.hstack([X, scale * Y[:, own]])
+    model = LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(Z, Y[:, label], sample_weight=w)
+    labels = np.zeros(Y.shape[1])
+    labels[own] = scale * model.coef_[0, X.shape[1] :]
+    return model.coef_[0, : X.shape[1]], labels, model.intercept_[0]
+
+
+@pytest.mark.parametrize("most_columns", [3000, 0], ids=["whole curvature", "diagonal"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", PARENTS)
+def test_the_weights_are_those_of_scikit_learn(kind, container, most_columns, monkeypatch):
+    monkeypatch.setattr(masked_bank, "MOST_COLUMNS", most_columns)
+    X, Y, w = rows()
+    parents = PARENTS[kind] & ~np.eye(5, dtype=bool)
+    columns = columns_of(container(X), Y, C, C_LABELS)
+    found = fit_masked(columns, Y, parents, C=C, weight=w, tol=1e-11, max_iter=500)
+    assert found.converged.all()
+    for label in range(5):
+        features, labels, bias = theirs(X, Y, w, parents, label)
+        np.testing.assert_allclose(found.features[:, label], features, atol=1e-4)
+        np.testing.assert_allclose(found.labels[:, label], labels, atol=1e-4)
+        np.testing.assert_allclose(found.biases[label], bias, atol=1e-4)
+    assert not found.labels[~parents].any()
+
+
+def test_the_objective_is_the_documented_one():
+    X, Y, w = rows()
+    parents = PARENTS["chain"]
+    found = fit_masked(columns_of(X, Y, C, C_LABELS), Y, parents, C=C, weight=w)
+    z = X @ found.features + Y @ found.labels + found.biases
+    loss = w @ (np.logaddexp(0, z) - Y * z)
+    penalty = (found.features**2).sum(axis=0) / 2 + C / C_LABELS * (found.labels**2).sum(axis=0) / 2
+    np.testing.assert_allclose(found.objective, C * loss + penalty, rtol=1e-9)
+
+
+def test_a_factor_in_blocks_is_the_whole_one(monkeypatch):
+    X, Y, w = rows()
+    columns, parents = columns_of(X, Y, C, C_LABELS), PARENTS["chain"]
+    whole = fit_masked(columns, Y, parents, C=C, weight=w)
+    monkeypatch.setattr(masked_bank, "BLOCK", 5)
+    blocks = fit_masked(columns, Y, parents, C=C, weight=w)
+    assert blocks.n_iter == whole.n_iter
+    np.testing.assert_allclose(blocks.features, whole.features, rtol=1e-6, atol=1e-9)
+
+
+def test_a_start_at_the_end_takes_no_steps_and_a_bad_one_does_no_harm():
+    X, Y, w = rows()
+    columns, parents = columns_of(X, Y, C, C_LABELS), PARENTS["chain"]
+    found = fit_masked(columns, Y, parents, C=C, weight=w, tol=1e-9)
+    again = fit_masked(columns, Y, parents, C=C, weight=w, tol=1e-7, start=found)
+    assert again.n_iter <= 1
+    far = replace(found, features=found.features + 1, labels=3 * found.labels)
+    other = fit_masked(columns, Y, parents, C=C, weight=w, tol=1e-9, start=far)
+    np.testing.assert_allclose(other.objective, found.objective, rtol=1e-8)
+
+
+def test_constant_targets_have_a_bias_alone():
+    X, Y, _ = rows()
+    Y[:, 1], Y[:, 2] = 0, 1
+    found = fit_masked(columns_of(X, Y, C, C_LABELS), Y, PARENTS["chain"], C=C)
+    assert not found.features[:, 1:3].any()
+    assert not found.labels[:, 1:3].any()
+    np.testing.assert_allclose(found.biases[1:3], np.log([0.5 / 200.5, 200.5 / 0.5]), rtol=1e-12)
+
+
+def test_too_few_steps_are_told():
+    X, Y, _ = rows()
+    with pytest.warns(NotConverged, match="max_iter"):
+        fit_masked(columns_of(X, Y, 100, 1000), Y, PARENTS["chain"], C=100, max_iter=1)

@@ -196,8 +196,9 @@ class BoostedTrees(Kind):
     n_leaves, shrinkage, min_rows_in_leaf
         Of the trees. How many there are is found on the rows apart.
     random_splits : bool
-        Thresholds drawn at random: on held-out training rows of five data sets the squared error
-        was 2% to 4% lower than with the best thresholds.
+        Thresholds drawn at random: of a model's own predictions, on held-out training rows of
+        bibtex, enron and rcv1sub1, the squared error was 2% to 4% lower than with the best ones;
+        over all candidates up to 2%, on rcv1sub1 no lower.
     """
 
     bank_: RobustBank

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from setwise.calibration._drawing import ON_DARK, ON_LIGHT
 from setwise.calibration.accept_curve import accuracy_coverage
+from setwise.calibration.coverage_plots import MOST_POINTS
 from setwise.calibration.plots import (
-    MOST_POINTS,
-    ON_DARK,
-    ON_LIGHT,
-    STRIP_BINS,
     confidence_shares,
     plot_accuracy_coverage,
     plot_before_after,
@@ -27,6 +25,7 @@ from setwise.calibration.plots import (
     reliability_curves,
     wilson_interval,
 )
+from setwise.calibration.reliability_plots import STRIP_BINS
 from setwise.errors import DataError, MissingDependency
 from setwise.metrics import brier_decomposition, reliability_table
 
@@ -180,17 +179,27 @@ def test_wilson_against_scipy():
     assert np.isnan(wilson_interval(np.array([np.nan]), np.array([0]))).all()
 
 
-def test_curves_need_no_matplotlib(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("matplotlib.")]:
-        monkeypatch.delitem(sys.modules, name)
+def without_matplotlib(monkeypatch, name):
+    """A module of ours, imported anew where matplotlib is not."""
+    for loaded in [loaded for loaded in sys.modules if loaded.startswith("matplotlib.")]:
+        monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    spec = importlib.util.find_spec("setwise.calibration.plots")
+    spec = importlib.util.find_spec(f"setwise.calibration.{name}")
     fresh = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, fresh)
     spec.loader.exec_module(fresh)
-    [curve] = fresh.reliability_curves([1, 0], [0.5, 0.5])
+    return fresh
+
+
+def test_reliability_curves_need_no_matplotlib(monkeypatch):
+    plots = without_matplotlib(monkeypatch, "reliability_plots")
+    [curve] = plots.reliability_curves([1, 0], [0.5, 0.5])
     assert curve.table.accuracy[5] == 0.5
-    assert fresh.confidence_shares([1], 2).tolist() == [0, 1]
+
+
+def test_confidence_shares_need_no_matplotlib(monkeypatch):
+    plots = without_matplotlib(monkeypatch, "coverage_plots")
+    assert plots.confidence_shares([1], 2).tolist() == [0, 1]
 
 
 def test_curves_of_groups_add_up():

@@ -9,7 +9,7 @@
 | set_calibrator.py, rerank.py, normalise.py | the estimators |
 | noise.py, robust_*.py, noise_rates.py, noisy_labels.py | annotators who err |
 | autoaccept.py, accept_curve.py, promise_check.py | what may be sent off unread |
-| plots.py | pictures of all of it |
+| plots.py | pictures of all of it: reliability_plots.py, coverage_plots.py |
 """
 
 from setwise.calibration.accept_curve import AccuracyCoverage, accuracy_coverage

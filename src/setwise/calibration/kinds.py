@@ -25,7 +25,7 @@ from setwise.storage import storable
 
 MOST_TREES = 1000
 TREES_AT_A_TIME = 10
-PATIENCE = 4  # additions of trees that may be in vain
+PATIENCE = 3  # additions of trees that may be in vain
 LEAVES_OF_ONE_TREE = (2, 4, 8, 16, 32, 64, 128, 256)
 MOST_LOG_ODDS = 30.0  # beyond which losses are not told apart
 FEWEST_OF_A_SIZE = 30  # candidates of one size that have a curve of their own

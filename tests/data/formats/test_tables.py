@@ -171,6 +171,18 @@ def test_write_then_read_is_the_identity(tmp_path_factory, backend, rows, as_col
     assert [set(found) for found in ds.labels.decode(ds.Y_train)] == sets
 
 
+@pytest.mark.parametrize("names", [None, ["sky", "sea"]])  # also in an order of one's own
+def test_label_sets_are_written_by_their_own_names(tmp_path, names):
+    sets = [{"sky"}, {"sea", "sky"}, set()]
+    sw.write_csv(tmp_path / "t.csv", np.eye(3), sets, label_names=names, label_column="tags")
+    ds = sw.read(tmp_path / "t.csv", labels="tags")
+    assert [set(found) for found in ds.labels.decode(ds.Y_train)] == sets
+    columns = names or ["sea", "sky"]
+    sw.write_csv(tmp_path / "c.csv", np.eye(3), sets, label_names=names)
+    ds = sw.read(tmp_path / "c.csv", labels=columns)
+    assert [set(found) for found in ds.labels.decode(ds.Y_train)] == sets
+
+
 def test_arrays_lists_and_packed_files_are_written_too(tmp_path):
     Y = np.array([[1, 0], [0, 1]])
     sw.write_csv(tmp_path / "a.csv.gz", np.array([[0.1], [0.2]]), Y)

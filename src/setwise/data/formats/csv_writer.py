@@ -13,7 +13,7 @@ import numpy as np
 
 from setwise.data.formats.cells import plain_cells
 from setwise.data.formats.files import StrPath, write_atomically
-from setwise.data.labels import LabelSpace, as_binary_csr
+from setwise.data.labels import LabelSpace, as_binary_csr, is_frame, is_matrix
 from setwise.errors import DataError
 
 
@@ -32,8 +32,9 @@ def write_csv(
     Labels become 0/1 columns, or, with ``label_column``, one column of separated names. Numbers are
     written so that reading gives the same numbers back.
     """
-    Y = as_binary_csr(Y)
     space = LabelSpace(label_names) if label_names is not None else LabelSpace.infer(Y)
+    # Of a matrix the names say what its columns are called; of label sets, where they belong.
+    Y = as_binary_csr(Y) if is_matrix(Y) or is_frame(Y) else space.encode(Y)
     features = _feature_columns(X, feature_names)
     if label_column is not None:
         labels = {label_column: space.to_strings(Y, separator=label_separator)}

@@ -32,7 +32,7 @@ from setwise.storage import storable
 
 MANY_TARGETS = 16  # beside whose arithmetic it is nothing to gather rows for each evaluation
 CLOSE = 1e-6  # relative to an objective: nearer to the minimum than this is near enough
-NEAR = 1e-4  # the same for labels on sparse rows, where more sweeps do not spare EM a round
+NEAR = 1e-3  # the same for labels on sparse rows, where more sweeps do not spare EM a round
 
 
 @storable

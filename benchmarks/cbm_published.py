@@ -10,7 +10,7 @@ leaves 8.2 of 40 components a row on tmc2007 (1,172 distinct sets) and about 10 
 of ``REPEATS`` seeds, all of which are printed.
 
 ``memory`` adds how much resident memory a fit of the mediamill shape needs, in units of X, Y and
-the model together; ``growth`` times against rows and components, as a picture.
+the model together. How times grow is told by ``growth.py``.
 """
 
 from __future__ import annotations
@@ -136,38 +136,6 @@ def resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def growth(path: str = "cbm_growth.png") -> None:
-    """Seconds a round against rows and against components, as a picture."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    def seconds(n: int, K: int) -> float:
-        X, Y = make_large(n, 120, 50, 20, condition_number=1000, labels_per_row=3)
-        history = sw.CBM(K, max_iter=4, tol=-1).fit(X, Y).history_
-        return min(done["seconds"] for done in history[1:])
-
-    seconds(1000, 5)
-    rows, counts = [5_000, 10_000, 20_000, 40_000], [10, 20, 40, 80]
-    by_rows = [seconds(n, 20) for n in rows]
-    by_counts = [seconds(10_000, K) for K in counts]
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for axis, x, y, label in (
-        (axes[0], rows, by_rows, "rows (20 components)"),
-        (axes[1], counts, by_counts, "components (10,000 rows)"),
-    ):
-        axis.plot(x, y, "o-", label="measured")
-        axis.plot(x, np.array(x) * y[0] / x[0], "--", color="grey", label="in proportion")
-        axis.set(xlabel=label, ylabel="seconds a round", xlim=0, ylim=0)
-        axis.legend()
-    figure.savefig(path, dpi=120)
-    slopes = [
-        np.polyfit(np.log(x), np.log(y), 1)[0] for x, y in ((rows, by_rows), (counts, by_counts))
-    ]
-    print(f"growth: exponent {slopes[0]:.2f} in rows, {slopes[1]:.2f} in components; see {path}")
-
-
 def main() -> None:
     """Print a line for each case that is asked for, or for all."""
     warnings.simplefilter("ignore")
@@ -178,8 +146,6 @@ def main() -> None:
             timed(case)
     if not wanted or "memory" in wanted:
         memory()
-    if not wanted or "growth" in wanted:
-        growth()
 
 
 if __name__ == "__main__":

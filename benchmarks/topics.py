@@ -1,304 +1,53 @@
-"""The topic models of Rubin et al. 2012: speed, and the paper's tables for Yahoo Arts and Health.
+"""The topic models of Rubin et al. 2012: speed, and what the fast preset loses.
 
-    python benchmarks/topics.py speed      tokens a second, one thread
-    python benchmarks/topics.py yahoo      Figures 6, 7, 10 and 11, published values beside ours
-        [--splits 1..5] [--preset fast|paper] [--data yahoo_arts yahoo_health] [--models ...]
+    python benchmarks/topics.py train      tokens a second, beside tomotopy's if it is installed
+        [--data debtags delicious]
+    python benchmarks/topics.py infer      test documents, beside a pass over all labels
+    python benchmarks/topics.py speed      both
     python benchmarks/topics.py presets    how close the fast preset comes to the paper's settings
-    python benchmarks/topics.py frequency  Figure 12: average precision by frequency of labels
-        [--data debtags stackex_cooking bibtex]
+        [--documents 300]
 
-``yahoo`` and ``frequency`` need ``$SETWISE_DATA``. Times are the least of several, of the thread's
-own clock, so that other work on the machine counts little.
+``setwise bench run topics-yahoo`` and ``topics-frequency`` give the paper's figures. Times are the
+least of several, of the process's own clock on one thread, so that other work counts little.
 """
 
 from __future__ import annotations
 
 import argparse
-from time import perf_counter, thread_time
+from time import perf_counter, process_time
 
 import numba
 import numpy as np
-from scipy import sparse
 
 from setwise import load_dataset
-from setwise.metrics import cutoff_f1, mean_average_precision, ranking_measures
-from setwise.models.topics import DependencyLDA, FlatLDA, PriorLDA, TunedSVM
+from setwise.experiments.topic_study import RANKS, model_of
+from setwise.metrics import ranking_measures
 from setwise.models.topics.documents import word_counts
 from setwise.models.topics.inference import Inference, Prior, Sampling
 from setwise.models.topics.label_topics import learn_label_topics
 from setwise.models.topics.words import WordSampler, learn_words
 
-RANKS = (
-    "auc_pr",
-    "auc_roc",
-    "average_precision",
-    "ranking_loss",
-    "one_error",
-    "is_error",
-    "margin",
-)
-PERCENT = ("ranking_loss", "one_error", "is_error")
-CUTS = tuple((c, a) for c in ("proportional", "calibrated", "bep") for a in ("macro", "micro"))
-
-# Figures 6 and 7 (documents), 10 and 11 (labels): seven ranking measures, then six of sets.
-PUBLISHED = {
-    "yahoo_arts": {
-        "SVM": (
-            (
-                0.553,
-                0.828,
-                0.565,
-                17.15,
-                55.5,
-                68.3,
-                4.28,
-                0.376,
-                0.339,
-                0.420,
-                0.397,
-                0.648,
-                0.502,
-            ),
-            (0.297, 0.751, 0.298, 24.89, 28.4, 100, 6370, 0.325, 0.428, 0.324, 0.429, 0.350, 0.420),
-        ),
-        "TunedSVM": (
-            (
-                0.615,
-                0.833,
-                0.625,
-                16.71,
-                44.2,
-                60.9,
-                4.28,
-                0.461,
-                0.425,
-                0.508,
-                0.482,
-                0.689,
-                0.519,
-            ),
-            (0.329, 0.757, 0.330, 24.25, 27.4, 100, 6367, 0.355, 0.454, 0.357, 0.457, 0.376, 0.448),
-        ),
-        "DependencyLDA": (
-            (
-                0.619,
-                0.855,
-                0.630,
-                14.51,
-                45.4,
-                62.4,
-                3.76,
-                0.454,
-                0.416,
-                0.494,
-                0.464,
-                0.698,
-                0.548,
-            ),
-            (0.339, 0.755, 0.341, 24.49, 44.2, 100, 6355, 0.367, 0.451, 0.368, 0.452, 0.385, 0.439),
-        ),
-        "PriorLDA": (
-            (
-                0.607,
-                0.853,
-                0.619,
-                14.67,
-                46.8,
-                64.6,
-                3.87,
-                0.448,
-                0.406,
-                0.479,
-                0.439,
-                0.690,
-                0.545,
-            ),
-            (0.332, 0.748, 0.333, 25.24, 46.3, 100, 6378, 0.358, 0.440, 0.359, 0.442, 0.378, 0.419),
-        ),
-        "FlatLDA": (
-            (
-                0.579,
-                0.810,
-                0.589,
-                18.99,
-                47.1,
-                66.7,
-                5.01,
-                0.438,
-                0.403,
-                0.464,
-                0.431,
-                0.660,
-                0.496,
-            ),
-            (0.328, 0.749, 0.329, 25.09, 46.3, 100, 6377, 0.355, 0.435, 0.354, 0.437, 0.373, 0.417),
-        ),
-    },
-    "yahoo_health": {
-        "SVM": (
-            (
-                0.682,
-                0.887,
-                0.694,
-                11.30,
-                44.1,
-                58.0,
-                2.21,
-                0.463,
-                0.428,
-                0.574,
-                0.573,
-                0.763,
-                0.687,
-            ),
-            (0.541, 0.846, 0.542, 15.38, 20.0, 100, 7965, 0.548, 0.638, 0.553, 0.641, 0.571, 0.650),
-        ),
-        "TunedSVM": (
-            (
-                0.779,
-                0.898,
-                0.788,
-                10.17,
-                24.3,
-                43.0,
-                2.01,
-                0.617,
-                0.580,
-                0.693,
-                0.670,
-                0.824,
-                0.724,
-            ),
-            (0.569, 0.849, 0.570, 15.08, 14.3, 100, 7968, 0.571, 0.656, 0.575, 0.658, 0.593, 0.669),
-        ),
-        "DependencyLDA": (
-            (0.795, 0.926, 0.805, 7.45, 24.7, 44.1, 1.52, 0.619, 0.577, 0.700, 0.675, 0.841, 0.766),
-            (0.568, 0.850, 0.569, 15.03, 17.1, 100, 7988, 0.562, 0.646, 0.567, 0.649, 0.589, 0.659),
-        ),
-        "PriorLDA": (
-            (0.738, 0.909, 0.750, 9.06, 34.3, 53.9, 1.89, 0.543, 0.503, 0.629, 0.613, 0.803, 0.736),
-            (0.526, 0.820, 0.526, 18.04, 17.1, 100, 8016, 0.521, 0.610, 0.526, 0.611, 0.544, 0.617),
-        ),
-        "FlatLDA": (
-            (
-                0.744,
-                0.893,
-                0.757,
-                10.66,
-                27.0,
-                53.1,
-                2.20,
-                0.594,
-                0.559,
-                0.633,
-                0.605,
-                0.796,
-                0.710,
-            ),
-            (0.513, 0.813, 0.514, 18.69, 15.7, 100, 8013, 0.512, 0.599, 0.517, 0.601, 0.532, 0.610),
-        ),
-    },
-}
-MODELS = tuple(PUBLISHED["yahoo_arts"])
+ETA, BETA, SWEEPS = 50.0, 0.01, 100
 
 
-def yahoo_model(name: str, preset: str, seed: int):
-    """A model with the paper's settings for the Yahoo data."""
-    common = {"preset": preset, "calibration": "size", "random_state": seed}
-    if name == "DependencyLDA":
-        weights = {"eta": 100.0, "alpha": 1.0, "gamma": 1.0}
-        return DependencyLDA(n_topics=20, beta_labels=1.0, **weights, **common)
-    if name == "PriorLDA":
-        return PriorLDA(eta=70.0, alpha=30.0, beta_labels=10.0, **common)
-    if name == "FlatLDA":
-        return FlatLDA(alpha=100.0, **common)
-    return TunedSVM(tune=name == "TunedSVM", random_state=seed)
-
-
-def measured(truth: sparse.csr_array, scores: np.ndarray, Y_train, pivot: str) -> list[float]:
-    ranks = ranking_measures(truth, scores, pivot=pivot)
-    values = [100 * ranks[name] if name in PERCENT else ranks[name] for name in RANKS]
-    cuts = [
-        cutoff_f1(truth, scores, cut, pivot=pivot, average=average, Y_train=Y_train)
-        for cut, average in CUTS
-    ]
-    return values + cuts
-
-
-def yahoo(data: list[str], n_splits: int, preset: str, models: list[str]) -> None:
-    names = [*RANKS, *(f"{cut} {average}" for cut, average in CUTS)]
-    for dataset in data:
-        for name in models:
-            results, began = [], perf_counter()
-            for split in range(n_splits):
-                part = load_dataset(dataset, split=split)
-                model = yahoo_model(name, preset, split).fit(part.X_train, part.Y_train)
-                scores = model.rank_scores(part.X_test)
-                results.append(
-                    [measured(part.Y_test, scores, part.Y_train, p) for p in ("document", "label")]
-                )
-            seconds = (perf_counter() - began) / n_splits
-            print(f"\n{dataset}, {name}, {n_splits} splits, {preset}, {seconds:.0f} s a split")
-            print(f"{'':20s} {'documents':>9s} published  change {'labels':>9s} published  change")
-            ours = np.mean(results, axis=0)
-            for i, measure in enumerate(names):
-                cells = [
-                    f"{mine[i]:9.3f} {theirs[i]:9g} {100 * (mine[i] / theirs[i] - 1):+6.1f}%"
-                    for mine, theirs in zip(ours, PUBLISHED[dataset][name], strict=True)
-                ]
-                print(f"{measure:20s} {cells[0]} {cells[1]}", flush=True)
-
-
-def presets(n_documents: int = 300) -> None:
+def presets(n_documents: int) -> None:
     part = load_dataset("yahoo_arts", split=0)
     X, Y = part.X_test[:n_documents], part.Y_test[:n_documents]
     scores = {}
     for preset, seed in (("fast", 0), ("fast", 1), ("paper", 0)):
-        began = perf_counter()
-        model = yahoo_model("DependencyLDA", preset, seed).fit(part.X_train, part.Y_train)
+        began = process_time()
+        model = model_of("DependencyLDA", seed, preset).fit(part.X_train, part.Y_train)
         theta = scores[preset, seed] = model.rank_scores(X)
         ranks = ranking_measures(Y, theta)
         print(
             f"{preset}, seed {seed}: "
             + ", ".join(f"{name} {ranks[name]:.4f}" for name in RANKS)
-            + f", {perf_counter() - began:.0f} s",
+            + f", {process_time() - began:.0f} s",
             flush=True,
         )
     for seed in (0, 1):
         agreement = np.corrcoef(scores["fast", seed].ravel(), scores["paper", 0].ravel())[0, 1]
         print(f"correlation of theta, fast (seed {seed}) and paper: {agreement:.4f}")
-
-
-def frequency(data: list[str], preset: str) -> None:
-    for dataset in data:
-        part = load_dataset(dataset)
-        n_train = np.asarray(part.Y_train.sum(axis=0)).ravel()
-        tested = np.flatnonzero((n_train > 0) & (np.asarray(part.Y_test.sum(axis=0)).ravel() > 0))
-        quintiles = np.array_split(tested[np.argsort(n_train[tested], kind="stable")], 5)
-        bounds = [f"{n_train[q].min():g} to {n_train[q].max():g}" for q in quintiles]
-        print(f"\n{dataset}: average precision of labels with so many training documents")
-        print(f"{'':16s} {'all':>9s} " + " ".join(f"{b:>12s}" for b in bounds))
-        for model in (
-            DependencyLDA(preset=preset, calibration="size"),
-            FlatLDA(preset=preset, calibration="size"),
-            TunedSVM(tune=False),
-            TunedSVM(),
-        ):
-            began = perf_counter()
-            scores = model.fit(part.X_train, part.Y_train).rank_scores(part.X_test)
-            seconds = perf_counter() - began
-            values = [
-                mean_average_precision(part.Y_test[:, q], scores[:, q])
-                for q in (tested, *quintiles)
-            ]
-            plain = getattr(model, "tune", True) is False
-            name = "SVM" if plain else type(model).__name__
-            print(
-                f"{name:16s} {values[0]:9.3f} "
-                + " ".join(f"{v:12.3f}" for v in values[1:])
-                + f"   {seconds:.0f} s",
-                flush=True,
-            )
 
 
 @numba.njit(nogil=True, error_model="numpy", cache=True)
@@ -349,27 +98,57 @@ def least(work, repeats: int = 5) -> float:
     work()  # compiles
     times = []
     for _ in range(repeats):
-        began = thread_time()
+        began = process_time()
         work()
-        times.append(thread_time() - began)
+        times.append(process_time() - began)
     return min(times)
 
 
-def speed() -> None:
-    for name in ("debtags", "delicious"):
-        try:
-            part = load_dataset(name)
-        except LookupError:
-            continue
-        sampler = WordSampler(word_counts(part.X_train), part.Y_train, 50.0, 0.01)
-        chain = sampler.begin(1)
-        sampler.sweep(chain, 100, 2)
-        seconds = least(lambda s=sampler, c=chain: s.sweep(c, 3, 3)) / 3
+def train_speed(name: str) -> None:
+    part = load_dataset(name)
+    counts, Y = word_counts(part.X_train), part.Y_train
+    sampler = WordSampler(counts, Y, ETA, BETA)
+    chain = sampler.begin(1)
+    sampler.sweep(chain, SWEEPS, 2)
+    ours = sampler.n_tokens / least(lambda: sampler.sweep(chain, 5, 3)) * 5
+    told = (
+        f"training, {name}, {Y.nnz / Y.shape[0]:.1f} labels a document: {ours:.3g} tokens a second"
+    )
+    print(f"{told}, log-likelihood of a token {sampler.log_likelihood(chain):.4f}", flush=True)
+    theirs, likelihood = tomotopy_speed(counts, Y)
+    if theirs:
         print(
-            f"training, {name}, {part.Y_train.nnz / part.Y_train.shape[0]:.1f} labels a document: "
-            f"{sampler.n_tokens / seconds:.3g} tokens a second, "
-            f"log-likelihood of a token {sampler.log_likelihood(chain):.4f}"
+            f"    tomotopy's PLDA: {theirs:.3g} tokens a second, log-likelihood of a token "
+            f"{likelihood:.4f}; ratio {ours / theirs:.2f}",
+            flush=True,
         )
+
+
+def tomotopy_speed(counts, Y) -> tuple[float, float]:
+    """Tokens a second on one thread after as many sweeps, and likelihood of a token."""
+    try:
+        import tomotopy
+    except ImportError:
+        return 0.0, 0.0
+    rows = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(Y.indptr) > 0))
+    labels_a_document = Y[rows].nnz / len(rows)
+    model = tomotopy.PLDAModel(alpha=ETA / labels_a_document, eta=BETA, seed=1)
+    model.optim_interval = 0  # the prior stays as it is, as ours does
+    for d in rows:
+        at = slice(counts.indptr[d], counts.indptr[d + 1])
+        words = np.repeat(counts.indices[at], counts.data[at]).astype(str)
+        model.add_doc(words.tolist(), Y.indices[Y.indptr[d] : Y.indptr[d + 1]].astype(str).tolist())
+    alone = {"workers": 1, "parallel": tomotopy.ParallelScheme.NONE}
+    model.train(SWEEPS, **alone)
+    seconds = min(least(lambda: model.train(5, **alone)), wall(lambda: model.train(5, **alone))) / 5
+    phi = np.stack([model.get_topic_word_dist(k) for k in range(model.k)])  # (C, words)
+    total = sum(
+        np.log(np.asarray(doc.get_topic_dist()) @ phi[:, doc.words]).sum() for doc in model.docs
+    )
+    return model.num_words / seconds, total / model.num_words
+
+
+def infer_speeds() -> None:
     part = load_dataset("debtags")
     for n_labels in (60, 120, 250, 507):
         infer_speed(part, n_labels)
@@ -403,35 +182,40 @@ def infer_speed(part, n_labels: int, n_documents: int = 300, n_sweeps: int = 40)
     naive = least(
         lambda: infer_naively(*arrays, phi, dense, by_label, *weights, n_sweeps, sums), repeats=2
     )
-    walls = []
-    for n_jobs in (1, 2):
-        began = perf_counter()
-        inference.infer(counts, sampling, 1, n_jobs)
-        walls.append(perf_counter() - began)
+    walls = [wall(lambda n=n: inference.infer(counts, sampling, 1, n)) for n in (1, 2)]
     print(
         f"inference, debtags, {n_labels} labels, {T} topics: {1e9 * ours / tokens:.0f} ns a token, "
-        f"over all labels {1e9 * naive / tokens:.0f} ns, {naive / ours:.1f} times; "
-        f"two threads {walls[0] / walls[1]:.1f} times one",
+        f"over all labels {1e9 * naive / tokens:.0f} ns, ratio {naive / ours:.1f}; "
+        f"two threads {walls[0] / walls[1]:.2f} times one",
         flush=True,
     )
 
 
+def wall(work, repeats: int = 5) -> float:
+    times = []
+    for _ in range(repeats):
+        began = perf_counter()
+        work()
+        times.append(perf_counter() - began)
+    return min(times)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("speed", "yahoo", "presets", "frequency"))
-    parser.add_argument("--data", nargs="+")
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--preset", default="fast")
+    parser.add_argument(
+        "what", nargs="?", choices=("speed", "train", "infer", "presets"), default="speed"
+    )
+    parser.add_argument("--data", nargs="*", default=["debtags", "delicious"])
+    parser.add_argument("--documents", type=int, default=300)
     given = parser.parse_args()
-    if given.what == "speed":
-        speed()
-    elif given.what == "presets":
-        presets()
-    elif given.what == "yahoo":
-        yahoo(given.data or list(PUBLISHED), given.splits, given.preset, given.models)
-    else:
-        frequency(given.data or ["debtags", "stackex_cooking", "bibtex"], given.preset)
+    if given.what == "presets":
+        presets(given.documents)
+        return
+    if given.what in ("speed", "train"):
+        for name in given.data:
+            train_speed(name)
+    if given.what in ("speed", "infer"):
+        infer_speeds()
 
 
 if __name__ == "__main__":

@@ -68,30 +68,6 @@ def test_what_goes_wrong_is_one_sentence(run):
     assert "Traceback" not in err
 
 
-def test_demo_shows_a_model_at_work(run, monkeypatch):
-    monkeypatch.setattr("setwise.commands.demo.TRAINING_ROWS", 400)
-    monkeypatch.setattr("setwise.commands.demo.COMPONENTS", 5)
-    code, out, err = run("demo", "--rows", "200")
-    assert code == 0
-    assert err == ""  # no bars where there is no terminal
-    assert "\x1b" not in out
-    assert "23,666 Debian packages" in out
-    assert "mixture of 5 components has learnt from 400 packages" in out
-    assert re.search(r"│ \S+ +│ \w+::.* │ +[01]\.\d{3} │ the same", out)
-    assert "On 200 test packages" in out
-    common, relevance, mixture = map(
-        float, re.search(r"set accuracy │ +(0\.\d+) │ +(0\.\d+) │ +(0\.\d+)", out).groups()
-    )
-    assert 0 < common < relevance < mixture < 1
-    assert "alignment error" in out
-    (package,) = re.findall(r"Why (\S+) gets its tags", out)
-    assert package
-    told = out[out.index("gets its tags") :]
-    for title in ("Likeliest sets", "Components that count most", "Features behind the labels"):
-        assert title in told
-    assert re.search(r"role::|devel::|interface::", told)  # names, not numbers of labels
-
-
 def test_demo_refuses_a_silly_number_of_rows(capsys):
     with pytest.raises(SystemExit):
         main(["demo", "--rows", "none"])

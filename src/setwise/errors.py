@@ -7,6 +7,7 @@
     ├── DatasetNotFound (also a LookupError)
     ├── DownloadError (also an OSError)    a data set could not be fetched
     ├── StorageError (also a ValueError)   a model cannot be written, or must not be read
+    ├── NoProbability (also an AttributeError)  a model has no such probability by its nature
     ├── NotConverged (a UserWarning)       a solver stopped at its cap; says what to try
     └── MissingDependency (also an ImportError)
 
@@ -75,6 +76,10 @@ class DownloadError(SetwiseError, OSError):
 
 class MissingDependency(SetwiseError, ImportError):
     """An optional package that this call needs."""
+
+
+class NoProbability(SetwiseError, AttributeError):
+    """A probability that a model cannot give by its nature; the message says why."""
 
 
 class StorageError(SetwiseError, ValueError):

@@ -81,7 +81,9 @@ def test_standard_input_and_output(run, folder, monkeypatch):
 def test_the_size_of_a_chunk_makes_no_difference(run, folder, tmp_path, monkeypatch):
     outs = []
     for size in (300, 7):
-        monkeypatch.setattr("setwise.cli._how", lambda options, size=size: _reading(size))
+        monkeypatch.setattr(
+            "setwise.cli.predicting.reading_of", lambda options, size=size: _reading(size)
+        )
         out = tmp_path / f"{size}.csv"
         assert run("predict", folder / "model.setwise", folder / "test.csv", "--out", out)[0] == 0
         outs.append(out.read_bytes())

@@ -7,7 +7,10 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from setwise.errors import DataError, NotConverged
+from setwise.learners.design import rows_of
+from setwise.learners.losses import SoftmaxLoss
 from setwise.learners.softmax import SoftmaxRegression
+from setwise.learners.workers import Workers
 from setwise.storage import load, save
 
 containers = pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
@@ -216,3 +219,48 @@ def test_no_rows_get_a_sentence():
     X, T = random_gate()
     with pytest.raises(DataError, match="no rows to learn from"):
         SoftmaxRegression().fit(X[:0], T[:0])
+
+
+@pytest.mark.parametrize("K", [3, 70])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_class_a_row_is_a_row_of_zeros_and_a_one(K, dtype):
+    """The kernel of classes against that of distributions: values, gradients and weights."""
+    random = np.random.default_rng(0)
+    X, classes = random.normal(size=(200, 4)).astype(dtype), random.integers(K, size=200)
+    T, weight = np.eye(K, dtype=dtype)[classes], random.uniform(0, 2, (200, 1)).astype(dtype)
+    W = random.normal(size=(5, K)).astype(dtype)
+    penalties = np.ones((5, 1), dtype)
+    tolerance = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-10}
+    with Workers(1) as workers:
+        args = (weight, 0.5, penalties, workers)
+        rows = rows_of(X, bias=True)
+        soft, hard = (SoftmaxLoss(rows, t, *args).evaluate(W) for t in (T, classes))
+    np.testing.assert_allclose(hard[0], soft[0], rtol=tolerance["rtol"])
+    np.testing.assert_allclose(hard[1], soft[1], **tolerance)
+
+
+@pytest.mark.parametrize("as_csr", [False, True], ids=["dense X", "sparse X"])
+def test_sparse_targets_of_one_class_a_row_are_never_made_dense(as_csr, monkeypatch):
+    random = np.random.default_rng(0)
+    X, classes = random.normal(size=(60, 4)), random.integers(3, size=60)
+    X[:, 2] = 0  # a feature that no row has
+    weight = random.integers(0, 3, 60).astype(float)
+    X = sparse.csr_array(X) if as_csr else X
+    dense = SoftmaxRegression(tol=1e-10).fit(X, np.eye(3)[classes], weight)
+    T = sparse.csr_array(np.eye(3)[classes])
+    monkeypatch.setattr("setwise.learners.bank_inputs.check_distributions", None)  # makes it dense
+    learnt = SoftmaxRegression(tol=1e-10).fit(X, T, weight)
+    np.testing.assert_allclose(learnt.weights_, dense.weights_, atol=1e-6)
+    np.testing.assert_allclose(learnt.biases_, dense.biases_, atol=1e-6)
+    assert not learnt.weights_[2].any()
+    again = SoftmaxRegression(warm_start=True, tol=1e-10).fit(X, T, weight)
+    again.fit(X, T, weight)
+    np.testing.assert_allclose(again.weights_, dense.weights_, atol=1e-6)
+
+
+def test_sparse_targets_of_several_classes_a_row_are_distributions():
+    X, T = np.arange(3.0)[:, None], np.array([[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])
+    learnt, dense = (SoftmaxRegression().fit(X, t) for t in (sparse.csr_array(T), T))
+    np.testing.assert_array_equal(learnt.weights_, dense.weights_)
+    with pytest.raises(DataError, match="sums to 2"):
+        SoftmaxRegression().fit(X, sparse.csr_array([[1, 1], [0, 1], [1, 0]]))

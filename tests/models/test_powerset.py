@@ -1,5 +1,7 @@
 """The power set method: multi-class regression over the label sets that training has."""
 
+import tracemalloc
+import warnings
 from itertools import product
 
 import numpy as np
@@ -9,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import setwise as sw
+from setwise.errors import DataError, NotConverged
 from setwise.learners import SoftmaxRegression
 
 SETS = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]])
@@ -121,3 +124,61 @@ def test_any_learner_is_saved_and_loaded(learner, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.predict_sets(X) == model.predict_sets(X)
     assert model.score(X, [set(np.flatnonzero(y)) for y in Y]) > 0.4
+
+
+def many_classes(n=3000, m=2000, L=14, d=6, seed=0):
+    """Rows of m sets, of which some come twice and more."""
+    random = np.random.default_rng(seed)
+    numbers = random.choice(2**L, m, replace=False)
+    which = np.concatenate([np.arange(m), random.integers(m, size=n - m)])
+    Y = (numbers[which][:, None] >> np.arange(L)) & 1
+    X = Y @ random.normal(size=(L, d)) + random.normal(size=(n, d))
+    return X, Y.astype(np.int8)
+
+
+def test_thousands_of_classes_need_no_matrix_of_rows_by_classes():
+    X, Y = many_classes()
+    sw.PowerSet(dtype="float32").fit(X[:5], Y[:5])  # kernels are loaded and compiled
+    model = sw.PowerSet(max_iter=3)
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        model.fit(X, Y)
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.sets_.shape[0] == 2000
+    assert model.gate_.weights_.dtype == np.float32
+    assert largest < 3000 * 2000 * 4 / 2  # half of such a matrix in single precision
+
+
+@pytest.mark.parametrize("as_csr", [False, True], ids=["dense X", "sparse X"])
+def test_it_learns_what_a_matrix_of_targets_teaches(as_csr):
+    X, Y = many_classes(400, 300)
+    X = sparse.csr_array(X) if as_csr else X
+    sets, which = np.unique(Y, axis=0, return_inverse=True)
+    dense = SoftmaxRegression(max_iter=4, tol=0).fit(X, np.eye(len(sets))[which])
+    model = sw.PowerSet(SoftmaxRegression(max_iter=4, tol=0)).fit(X, Y)
+    order = [tuple(one) for one in model.sets_.toarray()]
+    place = np.array([order.index(tuple(one)) for one in sets])
+    np.testing.assert_allclose(model.gate_.log_proba(X)[:, place], dense.log_proba(X), atol=1e-6)
+    assert model.gate_.objective_ == pytest.approx(dense.objective_, rel=1e-9)
+
+
+def test_many_rows_are_answered_a_batch_at_a_time(monkeypatch):
+    X, Y, _ = rows()
+    model = sw.PowerSet().fit(X, Y)
+    whole = model.predict_dist(X)
+    monkeypatch.setattr("setwise.models.powerset.BATCH_CELLS", 50)
+    parts = model.predict_dist(X)
+    assert type(parts).__name__ == "Batched"
+    np.testing.assert_allclose(parts.marginals(), whole.marginals(), rtol=1e-12)
+    np.testing.assert_allclose(parts.log_prob(Y), whole.log_prob(Y), rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), whole.mode()[0])
+
+
+def test_the_precision_can_be_chosen():
+    X, Y, _ = rows()
+    for dtype, expected in (("auto", np.float64), ("float32", np.float32)):
+        assert sw.PowerSet(dtype=dtype).fit(X, Y).gate_.weights_.dtype == expected
+    with pytest.raises(DataError, match="dtype"):
+        sw.PowerSet(dtype="int8").fit(X, Y)

@@ -36,6 +36,20 @@ def test_text_is_the_tf_idf_of_scikit_learn(ngrams):
     assert "😀" in column.feature_names()
 
 
+def test_text_can_be_counts_of_words():
+    column = TextColumn("text", min_rows=2, counts=True).fit(table(text=TEXTS))
+    X = column.transform(table(text=["cat cat sat unknown", None])).toarray()
+    counted = {name: count for name, count in zip(column.feature_names(), X[0]) if count}
+    assert counted == {"cat": 2, "sat": 1}
+    assert not X[1].any()
+
+
+def test_letters_with_signs_behind_are_words():
+    texts = ["C++ and c#, graded a+", "c++, gtk+", "c#: not a+b or 1+1"] * 2
+    words = TextColumn("text").fit(table(text=texts)).feature_names()
+    assert words == sorted(["c++", "and", "c#", "graded", "a+", "gtk", "not", "or"])
+
+
 def test_text_without_words_gets_a_sentence():
     with pytest.raises(DataError, match="column 'text' has no word that occurs in 2 rows"):
         TextColumn("text").fit(table(text=["one", "two"]))

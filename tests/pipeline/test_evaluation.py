@@ -49,6 +49,21 @@ def test_facts_are_the_measures_of_the_library(model, test_table, judged):
     assert sum(bucket["count"] for bucket in facts["calibration"]["buckets"]) == 300
 
 
+def test_one_row_of_each_group_judges_a_promise(model, test_table, judged, monkeypatch):
+    monkeypatch.setitem(model.settings, "groups", "ticket")
+    six = [str(row // 6) for row in range(300)]
+    grouped = Table(test_table.columns | {"ticket": six}, test_table.places)
+    told, plain = (evaluation(model, t, judged, draws=30) for t in (grouped, test_table))
+    assert (told["groups"], plain["groups"]) == ("ticket", None)  # a file may lack the column
+    assert {rule["counted"] for rule in told["accept"]} == {50}
+    assert {rule["counted"] for rule in plain["accept"]} == {300}
+    assert told["measures"]["set_accuracy"]["value"] == plain["measures"]["set_accuracy"]["value"]
+    assert told["measures"]["set_accuracy"]["low"] != plain["measures"]["set_accuracy"]["low"]
+    same = judged.correct.reshape(50, 6)
+    counted_right = told["curve"]["accuracy"][-1] * 50
+    assert same.min(axis=1).sum() <= round(counted_right) <= same.max(axis=1).sum()
+
+
 def test_labels_never_seen_make_their_rows_wrong(model, test_table, judged):
     tags = [f"{cell}|new" if i < 50 else cell for i, cell in enumerate(test_table.columns["tags"])]
     odd = judge(model, Table(test_table.columns | {"tags": tags}, test_table.places))

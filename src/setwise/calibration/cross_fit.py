@@ -28,8 +28,8 @@ from setwise.calibration.first_stage import (
 )
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
-from setwise.data.split import IterativeKFold
 from setwise.errors import DataError
+from setwise.models.folds import dealt_out, n_units
 from setwise.storage import storable
 
 storable(FrozenEstimator)  # so that what is learnt around a frozen model can be saved
@@ -155,29 +155,14 @@ def judge_apart(
 
 
 def fold_numbers(rows: TrainingRows, n_folds: int, random_state: int | None) -> np.ndarray:
-    """The fold of each row, (n,).
-
-    Rows with weight are dealt out as if there were no others; these go where their group is, or to
-    the first fold.
-    """
-    counted = np.arange(rows.n) if rows.weight is None else np.flatnonzero(rows.weight)
-    dealt = rows.taken(counted)
-    units = dealt.n if dealt.groups is None else len(np.unique(dealt.groups))
+    """The fold of each row, (n,)."""
+    units = n_units(rows.weight, rows.groups, rows.n)
     if units < 2:
         raise DataError(
             "confidence is learnt on rows that were kept apart, but there is only "
             f"{units} sample or group; pass more"
         )
-    part = np.zeros(rows.n, dtype=np.int64)
-    folds = IterativeKFold(min(n_folds, units), random_state=random_state)
-    for number, (_, inside) in enumerate(folds.split(None, dealt.Y, dealt.groups)):
-        part[counted[inside]] = number
-    if rows.groups is None:
-        return part
-    group = np.unique(rows.groups, return_inverse=True)[1]
-    fold_of_group = np.zeros(group.max() + 1, dtype=np.int64)
-    fold_of_group[group[counted]] = part[counted]
-    return np.asarray(fold_of_group[group])
+    return dealt_out(rows.Y, rows.weight, rows.groups, n_folds, random_state)
 
 
 def fitted(estimator: Any, rows: TrainingRows, allow_empty: bool) -> Any:

@@ -9,7 +9,7 @@ accurate as models of the joint distribution.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,7 @@ from setwise.distributions.base import Distribution, positive_count
 from setwise.distributions.batched import Batched
 from setwise.distributions.shortlist import Shortlist
 from setwise.errors import DataError
+from setwise.models.about import ANY_LEARNER, About
 from setwise.models.binary_relevance import LEARNERS_WITH_C, BinaryRelevance
 from setwise.storage import storable
 
@@ -59,6 +60,13 @@ class Reranker(SetCalibrator):
     ----------
     Those of ``SetCalibrator``; normaliser_ : what makes confidences one distribution.
     """
+
+    about: ClassVar[About] = About(
+        paper="Li 2019, 4.11",
+        joint=True,
+        learners="any model, any calibrator",
+        cost="that of its model for each fold, and n K (L + 3)",
+    )
 
     normaliser_: Normaliser
 
@@ -208,6 +216,13 @@ class BRRerank(Reranker):
     >>> sets.shape
     (5, 3, 30)
     """
+
+    about: ClassVar[About] = About(
+        paper="Li 2019, 4.7",
+        joint=True,
+        learners=ANY_LEARNER,
+        cost="n d L for each fold, and n K (L + 3)",
+    )
 
     def __init__(
         self,

@@ -1,126 +1,157 @@
-"""``setwise demo``: a tour of the bundled data, of a model at work, and of what is measured.
+"""``setwise demo``: three models on the bundled packages, what they say, what may go out unread.
 
-A conditional Bernoulli mixture learns from some of the packages, beside binary relevance on the
-same rows. The tour shows whole sets that it predicts, how sure it is of them and how often it is
-right, and why one package gets its tags.
+Some source packages of Debian are learnt from, others judge. All that is printed is a dict of facts
+first, which ``--json`` prints as it is; ``demo_tables`` lays it out.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.panel import Panel
-from rich.rule import Rule
-from rich.table import Table
-from rich.text import Text
 from scipy import sparse
 
-from setwise.data import Dataset, distinct_sets, load_dataset
-from setwise.data.labels import Label, rows_equal
-from setwise.metrics import ReliabilityTable, brier_decomposition, reliability_table, set_measures
+from setwise.commands.demo_data import some_packages
+from setwise.commands.demo_tables import Progress, end, models, packages, start, unread
+from setwise.commands.fit import check_writable
+from setwise.commands.talk import Talk
+from setwise.data import load_dataset
+from setwise.data.formats.files import write_atomically
+from setwise.errors import NotConverged
+from setwise.metrics import set_measures
+from setwise.models import CBM, BinaryRelevance
+from setwise.pipeline import FitSettings, Table, TableModel, fit_table
+from setwise.pipeline.evaluation import Judged, judge
+from setwise.pipeline.label_columns import LabelColumns
+from setwise.pipeline.roles import Role
+from setwise.pipeline.table_encoder import TableEncoder
+from setwise.report import page_of, report_facts
 
-# Few enough rows and components for some seconds; C is what `setwise bench run cbm-debtags` has.
-TRAINING_ROWS = 2500
-COMPONENTS = 25
+# Few enough rows for half a minute on two cores; penalties are those of the experiments on debtags.
+TRAINING_ROWS = 5000
+C_OF_LABELS = 10.0
 C_OF_MIXTURE = 30.0
-C_OF_BINARY_RELEVANCE = 10.0
-EXAMPLES = 6
-MANY = 6  # tags in a cell
+COMPONENTS = 25
+FOLDS = 3
+PROMISES = (0.9, 0.95)
+EXAMPLES = 5
+ALTERNATIVES = 2
+DRAWS = 100  # of the report's intervals
+SMALL = 60  # rows of a first fit, which loads and compiles what the others use
 
-_BAR = "█"
+Measured = dict[str, dict[str, float]]  # model -> measure -> value
+Now = Callable[[str, Measured], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some packages: tf-idf of their words, their tags, their names."""
+    """Features and tags; tags that only test packages have stand behind the others in Y_test."""
 
     X: sparse.csr_array
     Y: sparse.csr_array
-    names: np.ndarray
+    X_test: sparse.csr_array
+    Y_test: sparse.csr_array
 
 
-def tour(console: Console, n_rows: int) -> None:
-    """Print the tour; ``n_rows`` test rows are predicted."""
-    dataset = load_dataset("debtags")
-    _introduce(console, dataset)
-    _show_labels(console, dataset)
-    train, test = some_rows(dataset, TRAINING_ROWS, n_rows)
-    n_train, n_test = train.Y.shape[0], test.Y.shape[0]
-
-    from setwise.models import CBM, BinaryRelevance  # scikit-learn takes a second to import
-
-    with console.status(f"binary relevance learns from {n_train:,} packages"):
-        relevance = BinaryRelevance(C=C_OF_BINARY_RELEVANCE).fit(train.X, train.Y)
-        one_by_one = relevance.predict(test.X)
-    started = perf_counter()
-    model = CBM(COMPONENTS, C=C_OF_MIXTURE, verbose="auto").fit(train.X, train.Y)
-    seconds = perf_counter() - started
-    with console.status(f"predicting {n_test:,} packages"):
-        distribution = model.predict_dist(test.X)
-        sets, log_prob = distribution.mode()
-        lifted = ((distribution.marginals() < 0.5) & (sets > 0)).any(axis=1)
-        lifted &= sets.sum(axis=1) > 1
-    predicted, probability = sparse.csr_array(sets), np.exp(log_prob)
-    right = rows_equal(test.Y, predicted)
-
-    console.print(
-        f"\nA conditional Bernoulli mixture of {COMPONENTS} components has learnt from "
-        f"{n_train:,} packages in {seconds:.1f} s."
-    )
-    _show_predictions(console, dataset, test, predicted, probability)
-    common = distinct_sets(train.Y).sets[np.zeros(n_test, dtype=int)]
-    _show_measures(
-        console,
-        test.Y,
-        {"the commonest set": common, "binary relevance": one_by_one, "CBM": predicted},
-    )
-    _show_confidence(console, right, probability)
-    gained = right & ~rows_equal(test.Y, one_by_one)
-    row = most_instructive(gained, lifted, probability)
-    told = model.explain(
-        test.X[[row]],
-        label_names=dataset.label_names,
-        feature_names=dataset.feature_names,
-        n_components=2, n_sets=3, n_near=1, n_features=3,
-    )  # fmt: skip
-    console.print(Rule(f"Why {test.names[row]} gets its tags: model.explain(x)", align="left"))
-    console.print(told)
+def tour(talk: Talk, n_rows: int, out: str) -> None:
+    """Learn, print, and write a report to ``out``; about ``n_rows`` packages judge."""
+    check_writable(out)
+    begin = perf_counter()
+    is_shown = not (talk.quiet or talk.as_json)
+    with talk.doing("reading the bundled packages"):
+        train, test = some_packages(load_dataset("debtags"), TRAINING_ROWS, n_rows)
+    facts: dict[str, Any] = {"data": data_facts(train, test)}
+    if is_shown:
+        talk.show(start(facts["data"]))
+    with Progress(talk.out if is_shown else None) as progress:
+        model, judged, facts["models"] = learn(train, test, progress.now)
+    with talk.doing("judging, and writing the report"):
+        told = report_facts(model, test, judged, accuracy=PROMISES[0], draws=DRAWS)
+        with write_atomically(out) as stream:
+            stream.write(page_of(told).encode())
+    facts |= {
+        "packages": package_facts(model, test, judged),
+        "unread": [rule for rule in told["accept"] if rule["target"] in PROMISES],
+        "out": out,
+        "seconds": perf_counter() - begin,
+    }
+    if talk.as_json:
+        talk.data(facts)
+    elif is_shown:
+        talk.show(models(facts["models"]), packages(facts["packages"]))
+        talk.show(unread(facts["unread"]), end(facts))
 
 
-def some_rows(dataset: Dataset, n_train: int, n_test: int) -> tuple[Rows, Rows]:
-    """So many training and test rows, or all if there are fewer, always the same ones."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    random = np.random.default_rng(0)
-    train = np.sort(random.permutation(dataset.Y_train.shape[0])[:n_train])
-    test = np.sort(random.permutation(dataset.Y_test.shape[0])[:n_test])
-    words = TfidfTransformer(sublinear_tf=True).fit(dataset.X_train[train])
-    return (
-        Rows(
-            words.transform(dataset.X_train[train]),
-            dataset.Y_train[train],
-            np.asarray(dataset.row_names_train)[train],
-        ),
-        Rows(
-            words.transform(dataset.X_test[test]),
-            dataset.Y_test[test],
-            np.asarray(dataset.row_names_test)[test],
-        ),
-    )
+def data_facts(train: Table, test: Table) -> dict[str, Any]:
+    """How much there is to learn from and to be judged on."""
+    sets = [tags.split(", ") for tags in train.columns["tags"]]
+    return {
+        "train_packages": len(train),
+        "train_sources": len(set(train.columns["source"])),
+        "test_packages": len(test),
+        "test_sources": len(set(test.columns["source"])),
+        "tags": len({tag for tags in sets for tag in tags}),
+        "tags_of_a_package": sum(map(len, sets)) / len(sets),
+        "different_sets": len(set(map(frozenset, sets))),
+    }
 
 
-def most_instructive(gained: np.ndarray, lifted: np.ndarray, probability: np.ndarray) -> int:
-    """The surest row that the mixture alone has right (``gained``), of all if there is none.
+def learn(train: Table, test: Table, now: Now) -> tuple[TableModel, Judged, Measured]:
+    """BR-rerank and what it says of the test packages, and what each of three models gets right.
 
-    Better still one with a tag that is unlikely by itself, but not beside the others (``lifted``).
-
-    >>> most_instructive(np.array([1, 1, 0]), np.array([1, 0, 1]), np.array([0.3, 0.6, 0.9]))
-    0
+    ``now`` is told which model is learning, and what those before have reached.
     """
-    return int(np.argmax(probability + gained + (gained & lifted)))
+    measured: Measured = {}
+    now("", measured)
+    _get_ready(train.taken(np.arange(min(SMALL, len(train)))))
+    rows = encoded(train, test)
+    for name, model in (
+        ("binary relevance", BinaryRelevance(C=C_OF_LABELS)),
+        ("CBM", CBM(COMPONENTS, C=C_OF_MIXTURE)),
+    ):
+        now(name, measured)
+        begin = perf_counter()
+        model.fit(rows.X, rows.Y)
+        seconds = perf_counter() - begin
+        measured[name] = _measures(rows.Y_test, model.predict(rows.X_test), seconds)
+    now("BR-rerank", measured)
+    reranked = fit_table(train, _settings())
+    judged = judge(reranked, test)
+    seconds = reranked.facts_["seconds"]
+    measured["BR-rerank"] = _measures(judged.truth, judged.predicted, seconds)
+    return reranked, judged, measured
+
+
+def encoded(train: Table, test: Table) -> Rows:
+    """What ``setwise fit`` makes of the same tables."""
+    encoder = TableEncoder().fit(train, [Role("words", "text", "")])
+    labels = LabelColumns(("tags",), ",").fit(train)
+    (Y, _), (Y_test, _) = (labels.encode(labels.sets(table)) for table in (train, test))
+    return Rows(encoder.transform(train), Y, encoder.transform(test), Y_test)
+
+
+def package_facts(model: TableModel, test: Table, judged: Judged) -> list[dict[str, Any]]:
+    """Some packages by name, from the surest to the least sure, with what else they could be."""
+    rows = spread(judged.confidence, EXAMPLES)
+    some = test.taken(rows)
+    said = model.predict(some, top=ALTERNATIVES + 1)
+    return [
+        {
+            "package": name,
+            "set": list(tags),
+            "confidence": float(confidence),
+            "truth": sorted(truth.split(", ")),
+            "alternatives": [{"set": list(other), "probability": p} for other, p in others],
+        }
+        for name, tags, confidence, truth, others in zip(
+            some.columns["package"], said.sets, said.confidence, some.columns["tags"],
+            said.alternatives, strict=True,
+        )
+    ]  # fmt: skip
 
 
 def spread(probability: np.ndarray, count: int) -> np.ndarray:
@@ -135,115 +166,28 @@ def spread(probability: np.ndarray, count: int) -> np.ndarray:
     return chosen
 
 
-def few(labels: tuple[Label, ...], many: int = MANY) -> str:
-    """The first labels on a line.
-
-    >>> few(("role::program", "uitoolkit::gtk", "x11::applet"), many=2)
-    'role::program, uitoolkit::gtk, 1 more'
-    """
-    more = [f"{len(labels) - many} more"] if len(labels) > many else []
-    return ", ".join([*map(str, labels[:many]), *more]) or "none"
+def _settings() -> FitSettings:
+    return FitSettings(
+        labels=("tags",), text=("words",), ignore=("package",), groups="source",
+        model="BRRerank", options={"C": C_OF_LABELS}, folds=FOLDS, promise="approximate",
+    )  # fmt: skip
 
 
-def _introduce(console: Console, dataset: Dataset) -> None:
-    facts = dataset.statistics()
-    example = 0
-    words = [dataset.feature_names[word] for word in dataset.X_train[[example]].indices[:12]]  # type: ignore[index]
-    (tags,) = dataset.labels.decode(dataset.Y_train[[example]])
-    console.print(
-        Panel(
-            f"{facts.n_rows:,} Debian packages, {facts.n_labels} tags, {facts.cardinality:.1f} a "
-            f"package in {facts.n_distinct_sets:,} different sets.\n"
-            f"{dataset.row_names_train[example]}: "  # type: ignore[index]
-            f"{', '.join(words)}, ... -> [bold]{', '.join(map(str, tags))}[/]\n"
-            "The task: the whole set of tags of a new package, and how sure to be of it.",
-            title="debtags, bundled with setwise",
-        )
-    )
+def _get_ready(few: Table) -> None:
+    """Fit all models to a few rows, so that no time below is that of a compiler."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        rows = encoded(few, few)
+        CBM(2, C=C_OF_MIXTURE).fit(rows.X, rows.Y).predict(rows.X)
+        judge(fit_table(few, _settings()), few)
 
 
-def _show_labels(console: Console, dataset: Dataset) -> None:
-    frequency = np.bincount(dataset.Y_train.indices, minlength=len(dataset.label_names))
-    sizes = np.bincount(np.diff(dataset.Y_train.indptr))
-    table = Table(title="Most frequent tags, and tags per package", title_justify="left")
-    for column in ("tag", "packages", "", "tags", "packages", ""):
-        table.add_column(column, justify="left" if column in ("tag", "") else "right", no_wrap=True)
-    for rank, label in enumerate(np.argsort(-frequency, kind="stable")[:8]):
-        size = rank + 1
-        table.add_row(
-            dataset.label_names[label],
-            f"{frequency[label]:,}",
-            _bar(frequency[label] / frequency.max(), width=10),
-            str(size),
-            f"{sizes[size]:,}",
-            _bar(sizes[size] / sizes.max(), width=10),
-        )
-    console.print(table)
-
-
-def _show_predictions(
-    console: Console,
-    dataset: Dataset,
-    test: Rows,
-    predicted: sparse.csr_array,
-    probability: np.ndarray,
-) -> None:
-    table = Table(
-        title="What it predicts for new packages, from the surest to the least sure",
-        title_justify="left",
-        show_lines=True,
-    )
-    table.add_column("package", no_wrap=True)
-    table.add_column("likeliest set of tags")
-    table.add_column("probability", justify="right", no_wrap=True)
-    table.add_column("true set")
-    rows = spread(probability, EXAMPLES)
-    answers, truths = (dataset.labels.decode(Y[rows]) for Y in (predicted, test.Y))
-    for row, answer, truth in zip(rows, answers, truths, strict=True):
-        table.add_row(
-            Text(str(test.names[row])),
-            Text(few(answer)),
-            f"{probability[row]:.3f}",
-            Text("the same" if truth == answer else few(truth)),
-        )
-    console.print(table)
-
-
-def _show_measures(
-    console: Console, truth: sparse.csr_array, predictions: dict[str, sparse.csr_array]
-) -> None:
-    table = Table(title=f"On {truth.shape[0]:,} test packages", title_justify="left")
-    table.add_column("measure")
-    measured = {name: set_measures(truth, Y) for name, Y in predictions.items()}
-    for name in measured:
-        table.add_column(name, justify="right")
-    for measure in ("set_accuracy", "instance_f1", "micro_f1", "label_f1", "hamming_loss"):
-        words = measure.replace("_", " ")
-        table.add_row(words, *(f"{values[measure]:.4f}" for values in measured.values()))
-    console.print(table)
-
-
-def _show_confidence(console: Console, correct: np.ndarray, confidence: np.ndarray) -> None:
-    buckets: ReliabilityTable = reliability_table(correct, confidence)
-    table = Table(title="Is CBM as often right as it says?", title_justify="left")
-    for column in ("probability", "packages", "exactly right"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    for lower, upper, count, accuracy in zip(
-        buckets.lower, buckets.upper, buckets.count, buckets.accuracy, strict=True
-    ):
-        if count:
-            interval = f"{lower:.1f} to {upper:.1f}"
-            table.add_row(interval, f"{count:.0f}", f"{accuracy:.1%}", _bar(accuracy))
-    console.print(table)
-    parts = brier_decomposition(correct, confidence)
-    console.print(
-        f"Squared error {parts.score:.4f} = uncertainty {parts.uncertainty:.4f} "
-        f"- sharpness {parts.sharpness:.4f} + alignment error {parts.alignment_error:.4f} "
-        f"{'+' if parts.residual >= 0 else '-'} rest {abs(parts.residual):.4f}. "
-        "A calibrated confidence brings the alignment error near zero.\n"
-    )
-
-
-def _bar(share: float, width: int = 20) -> str:
-    return _BAR * max(round(share * width), 1 if share > 0 else 0)
+def _measures(truth: sparse.csr_array, predicted: Any, seconds: float) -> dict[str, float]:
+    sets = sparse.csr_array(predicted)
+    sets.resize(truth.shape)
+    values = set_measures(truth, sets)
+    return {
+        "set_accuracy": values["set_accuracy"],
+        "f1": values["instance_f1"],
+        "seconds": seconds,
+    }

@@ -11,15 +11,8 @@ from rich.text import Text
 from setwise.commands.talk import Talk, share
 from setwise.pipeline import Reading, Table, TableModel, load_model, read_table
 from setwise.pipeline.evaluation import ACCURACIES, Judged, evaluation, judge
-from setwise.report.page import MEASURES
+from setwise.report.sections import MEASURES, RANKING
 
-RANKING = {
-    "auc_roc": "AUC, mean over rows",
-    "average_precision": "average precision",
-    "one_error": "one-error (less is better)",
-    "precision_at_1": "precision at 1",
-    "ndcg_at_5": "NDCG at 5",
-}
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MANY = 15  # labels of the table that are shown
 
@@ -92,12 +85,14 @@ def _measures(facts: dict[str, Any], path: str) -> Shown:
 
 
 def _accept(facts: dict[str, Any]) -> Shown:
+    by = f" (one row counted of each {facts['groups']})" if facts["groups"] else ""
     table = _table(
-        "What may be accepted unread",
+        f"What may be accepted unread{by}",
         *("promised", "accepted", "rows", "right", "the promise"),
     )
     for fact in facts["accept"]:
         verdict = "kept" if fact["kept"] else "broken"
+        verdict = verdict if fact["accepted"] else "no row is so sure"
         table.add_row(
             f"{fact['target']:.0%}",
             share(fact["coverage"]),

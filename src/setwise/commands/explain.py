@@ -12,9 +12,10 @@ from rich.text import Text
 
 from setwise.commands.talk import Talk
 from setwise.errors import DataError, FormatError
+from setwise.models.topics.attribution import INK, Attribution, colour_of
 from setwise.pipeline import Reading, Table, TableModel, load_model, tables_of
 from setwise.pipeline.read_rows import STANDARD
-from setwise.pipeline.reasons import explain_row, mixture_inside
+from setwise.pipeline.reasons import explain_row, mixture_inside, word_attribution
 
 
 def explain_one(
@@ -36,12 +37,16 @@ def explain_one(
             feature_names=model.encoder_.feature_names(),
         )
         facts["mixture"] = told.to_dict()
+    for attribution in word_attribution(model, table):
+        facts["attribution"] = attribution
     if talk.as_json:
         talk.data(facts)
         return
     show_explanation(talk, facts)
     if told is not None:
         talk.show(told)
+    if "attribution" in facts:
+        show_attribution(talk, Attribution.from_dict(facts["attribution"]))
 
 
 def row_of(model: TableModel, row: str, number: int, reading: Reading) -> Table:
@@ -109,6 +114,20 @@ def show_explanation(talk: Talk, facts: dict[str, Any]) -> None:
     talk.show(table)
     if not facts["n_known_features"]:
         talk.warn("nothing in this row is known to the model, so it says what is common")
+
+
+def show_attribution(talk: Talk, told: Attribution) -> None:
+    """The words in the colour of the label that each speaks for; numbers say it without colour."""
+    text = Text("What words speak for, given all the others:\n")
+    for j, label in enumerate(told.labels):
+        text.append(f" {j + 1} {label} ", style=f"{INK} on {colour_of(j)}").append(" ")
+    text.append("\n")
+    for word, best in zip(told.words, told.speaks_for, strict=True):
+        if best is None:
+            text.append(f"{word} ", style="dim")
+        else:
+            text.append(f"{word} {best + 1}", style=f"{INK} on {colour_of(best)}").append(" ")
+    talk.show(text)
 
 
 def _listed(effects: list[dict[str, Any]], sign: int) -> str:

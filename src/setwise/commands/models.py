@@ -9,19 +9,25 @@ from rich.text import Text
 from setwise.commands.fit import show_fit
 from setwise.commands.talk import Talk
 from setwise.pipeline import load_model
-from setwise.pipeline.build import about, model_names
+from setwise.pipeline.build import facts_of, model_names
+
+COLUMNS = ("what", "joint", "cost", "paper")
 
 
 def list_models(talk: Talk) -> None:
-    """One line a model."""
-    facts = {"auto": "compares models on held-out rows and takes the best"}
-    facts |= {name: about(name) for name in model_names()}
+    """What each model is; ``--json`` says more, which a terminal has no room for."""
+    facts = {"auto": {"what": "compares models on held-out rows and takes the best"}}
+    facts |= {name: facts_of(name) for name in model_names()}
     if talk.as_json:
         talk.data(facts)
         return
-    table = Shown("--model", "what", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Shown("--model", *COLUMNS, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.columns[0].no_wrap = True
+    table.columns[1].min_width = 22
     for name, words in facts.items():
-        table.add_row(Text(name, style="bold"), Text(words))
+        short = words | {"joint": words.get("joint", "").partition(":")[0]}
+        cells = (Text(short.get(column, "")) for column in COLUMNS)
+        table.add_row(Text(name, style="bold"), *cells)
     talk.show(table)
 
 

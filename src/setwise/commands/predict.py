@@ -17,11 +17,14 @@ from setwise.calibration import AutoAccept
 from setwise.commands.fit import check_writable
 from setwise.commands.talk import Talk, share
 from setwise.errors import DataError
+from setwise.learners.in_threads import thread_count
 from setwise.pipeline import Predictions, Reading, Table, TableModel, load_model, rows_to, tables_of
+from setwise.pipeline.in_order import in_order
 from setwise.pipeline.label_columns import joiner
 from setwise.pipeline.read_rows import STANDARD, format_of
 
 DIGITS = 6  # of probabilities
+MOST_THREADS = 4  # each holds some thousand rows; reading and writing keep but one busy
 
 
 @dataclass(frozen=True)
@@ -53,16 +56,21 @@ def predict_file(
     rule = model.accept_rule(wanted.accuracy, wanted.level)
     separator = joiner(model.label_names, model.labels_.separator_)
     size = os.path.getsize(path) if path != STANDARD and kind != "parquet" else None
+    n_threads = min(thread_count(None), MOST_THREADS)
+
+    def predicted(table: Table) -> tuple[dict[str, list[Any]], np.ndarray]:
+        said = model.predict(table, top=wanted.top, probabilities=wanted.probabilities)
+        accepted = rule.accept(said.confidence) if len(table) else np.empty(0, dtype=bool)
+        return rows_of(model, table, said, accepted, wanted), accepted
+
     n_rows = n_accepted = 0
     with (
         talk.bar("predicting", size) as done,
         rows_to(out, out_format, separator=separator, default=kind) as writer,
     ):
-        for table in tables_of(path, reading, done):
-            said = model.predict(table, top=wanted.top, probabilities=wanted.probabilities)
-            accepted = rule.accept(said.confidence) if len(table) else np.empty(0, dtype=bool)
-            writer.write(rows_of(model, table, said, accepted, wanted))
-            n_rows += len(table)
+        for rows, accepted in in_order(predicted, tables_of(path, reading, done), n_threads):
+            writer.write(rows)
+            n_rows += len(accepted)
             n_accepted += int(accepted.sum())
     _tell(talk, rule, n_rows, n_accepted, out)
 

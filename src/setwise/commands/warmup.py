@@ -17,6 +17,15 @@ from setwise.decisions import ExpectedF1
 from setwise.distributions import BernoulliMixture
 from setwise.errors import NotConverged
 from setwise.learners import ElasticNetBank, ElasticNetSoftmax, LogisticBank, SoftmaxRegression
+from setwise.learners.nearest import nearest_rows
+from setwise.models import (
+    CondensedFilterTree,
+    DependencyLDA,
+    DependencyNetwork,
+    PairwiseCRF,
+    PDSparse,
+    TunedSVM,
+)
 
 
 def compile_everything(console: Console) -> None:
@@ -26,6 +35,9 @@ def compile_everything(console: Console) -> None:
         _read_and_split()
         _learn()
         _decide()
+        _name_sets()
+        _sample_and_prune()
+        _count_words()
     console.print(f"all kernels compiled or loaded in {time.perf_counter() - start:.1f} s")
 
 
@@ -47,6 +59,7 @@ def _learn() -> None:
     X = random.normal(size=(12, 3))
     T = (random.random((12, 2)) < 0.5).astype(float)
     gate = np.column_stack([T[:, 0], 1 - T[:, 0]])
+    classes = sparse.csr_array(gate)  # of one class a row
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for dtype in (np.float32, np.float64):
@@ -55,6 +68,8 @@ def _learn() -> None:
                     bank.fit(rows, T).logits(rows)
                 for softmax in (SoftmaxRegression(max_iter=3), ElasticNetSoftmax(max_iter=3)):
                     softmax.fit(rows, gate).log_proba(rows)
+                SoftmaxRegression(max_iter=3).fit(rows, classes)
+                nearest_rows(rows, rows, 2)
 
 
 def _decide() -> None:
@@ -66,3 +81,32 @@ def _decide() -> None:
     distribution.top(2)
     distribution.sample(1, random_state=0)
     ExpectedF1().decide(distribution)
+
+
+def _name_sets() -> None:
+    """Models with kernels of their own that name sets without a distribution."""
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    Y = np.array([[1, 0], [0, 1], [1, 1], [1, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for model in (PDSparse(max_iter=3), CondensedFilterTree(n_rounds=1)):
+            model.fit(X, Y).predict(X)
+
+
+def _sample_and_prune() -> None:
+    """Gibbs sampling, and fields over the labels in doubt."""
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(12, 3)), (random.random((12, 3)) < 0.5).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        DependencyNetwork(n_samples=10).fit(X, Y).predict(X)
+        PairwiseCRF(inference="pruned", max_iter=3).fit(X, Y).predict(X)
+
+
+def _count_words() -> None:
+    """Topic models, their two ways to infer labels, with and without topics; support vectors."""
+    X, Y = np.array([[2.0, 1.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[1, 0], [1, 1], [0, 1]])
+    for inference in ("fast", "proper"):
+        model = DependencyLDA(n_topics=2, inference=inference, n_label_tokens=3)
+        model.fit(X, Y).attribute(X)
+    TunedSVM().fit(X, Y)

@@ -1,6 +1,7 @@
 """p(y|x) as objects that know their own structure."""
 
 from setwise.distributions.base import Distribution
+from setwise.distributions.block_product import BlockProduct
 from setwise.distributions.chain import Chain
 from setwise.distributions.chain_search import ChainSearch
 from setwise.distributions.experts import Experts
@@ -15,6 +16,7 @@ from setwise.distributions.support import Support
 
 __all__ = [
     "BernoulliMixture",
+    "BlockProduct",
     "Chain",
     "ChainSearch",
     "Distribution",

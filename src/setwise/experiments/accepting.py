@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,15 @@ from setwise.calibration.promise_check import resampled_breaks
 from setwise.calibration.rerank import BRRerank
 from setwise.data.labels import rows_equal
 from setwise.experiments.calibration_data import shown_name, split_data
-from setwise.experiments.study import Progress, ResultTable, Study
+from setwise.experiments.study import Measured, ResultTable, Study, figure
 
 TARGETS = (0.8, 0.9, 0.95)
 LEVEL = 0.95
 N_DRAWS = 1000
+FIGURES = ("threshold", "accepted", "of them right")
 
 
-def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
+def tabulate(measured: Measured) -> list[ResultTable]:
     """Thresholds from out-of-fold confidences, what they accept of the test rows, and how right."""
     table = ResultTable(
         f"Accepted unread by BR-rerank's confidence, promised with confidence {LEVEL:g}",
@@ -32,22 +33,40 @@ def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
             "the test rows, whose own accuracy above the threshold is the truth."
         ),
     )
-    for name in datasets:
-        for n_training_sets in (0, 10):
-            progress(f"{name}, {n_training_sets} training sets")
-            table.rows += accepted(name, n_training_sets)
+    for name, runs in measured.items():
+        for place, first in enumerate(runs[0]):
+            some = [run[place] for run in runs]
+            told = [str(figure([one[key] for one in some])) for key in FIGURES]
+            table.rows.append(
+                [
+                    shown_name(name),
+                    first["training sets"],
+                    first["target"],
+                    *told,
+                    sum(one["breaks"] for one in some),
+                    sum(one["draws"] for one in some),
+                    sum(one["at most"] for one in some),
+                    str(figure([one["accepted in draws"] for one in some])),
+                    sum(one["breaks of plain threshold"] for one in some),
+                ]
+            )
     return [table]
 
 
-def accepted(name: str, n_training_sets: int) -> list[list[object]]:
+def measure(name: str, seed: int) -> list[dict[str, Any]]:
+    """The rows of one data set: without and with training sets among the candidates."""
+    return [row for n_training_sets in (0, 10) for row in accepted(name, n_training_sets, seed)]
+
+
+def accepted(name: str, n_training_sets: int, seed: int) -> list[dict[str, Any]]:
     """One row for each target accuracy."""
-    data = split_data(name, seed=0)
+    data = split_data(name, seed)
     rows = data.train
-    model = BRRerank(n_training_sets=n_training_sets)
+    model = BRRerank(n_training_sets=n_training_sets, random_state=seed)
     model.fit(rows.X, rows.Y, groups=rows.groups)
     sets, confidence = model.predict_with_confidence(data.X_test)
     correct = rows_equal(sets, data.Y_test).astype(float)
-    results: list[list[object]] = []
+    results: list[dict[str, Any]] = []
     for target in TARGETS:
         rule = AutoAccept(target, LEVEL).fit(
             model.out_of_fold_confidence_,
@@ -65,19 +84,18 @@ def accepted(name: str, n_training_sets: int) -> list[list[object]]:
             n_draws=N_DRAWS,
         )
         results.append(
-            [
-                shown_name(name),
-                n_training_sets,
-                target,
-                f"{rule.threshold_:.3f}",
-                f"{taken.mean():.3f}",
-                f"{np.mean(correct[taken]) if taken.any() else np.nan:.3f}",
-                check.breaks,
-                check.n_draws,
-                check.limit,
-                f"{check.coverage:.3f}",
-                check.plain_breaks,
-            ]
+            {
+                "training sets": n_training_sets,
+                "target": target,
+                "threshold": float(rule.threshold_),
+                "accepted": float(taken.mean()),
+                "of them right": float(np.mean(correct[taken])) if taken.any() else np.nan,
+                "breaks": int(check.breaks),
+                "draws": int(check.n_draws),
+                "at most": int(check.limit),
+                "accepted in draws": float(check.coverage),
+                "breaks of plain threshold": int(check.plain_breaks),
+            }
         )
     return results
 
@@ -86,5 +104,9 @@ ACCEPTING = Study(
     "auto-accept",
     "How much can be accepted unread",
     ("debtags", "rcv1sub1", "tmc2007"),
-    run,
+    measure,
+    tabulate,
+    seeds=(0, 1),
+    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS},
+    quick={"datasets": ("medical",)},
 )

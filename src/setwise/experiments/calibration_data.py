@@ -21,10 +21,12 @@ from setwise.calibration.first_stage import FirstStage
 from setwise.calibration.kinds import Judged, make_kind
 from setwise.calibration.noise import NO_NOISE
 from setwise.calibration.set_calibrator import FEATURES
-from setwise.data import holdout, load_dataset
+from setwise.data import holdout
 from setwise.data.labels import binary_csr
 from setwise.data.sparse_rows import canonical_csr
-from setwise.errors import DataError
+from setwise.experiments.encoding import as_numbers
+from setwise.experiments.protocol import PUBLISHED, part_of
+from setwise.experiments.sources import shown
 from setwise.models import BinaryRelevance
 
 N_FOLDS = 5
@@ -46,7 +48,7 @@ class SplitData:
 
 def shown_name(name: str) -> str:
     """The name of a data set in tables, with what is special about its split."""
-    return f"{name}, random split" if name in SPLIT_ANEW else name
+    return f"{name}, random split" if name in SPLIT_ANEW else shown(name)
 
 
 def seeds_for(name: str) -> tuple[int, ...]:
@@ -61,9 +63,7 @@ def split_data(name: str, seed: int) -> SplitData:
 
 @lru_cache(maxsize=1)
 def _split(name: str, seed: int) -> SplitData:
-    dataset = load_dataset(name)
-    if dataset.Y_test is None:
-        raise DataError(f"{name} has no published split to test on")
+    dataset = as_numbers(part_of(name, PUBLISHED, 0, None))
     X, Xt = dataset.X_train, dataset.X_test
     Y, Yt = (dataset.labels.encode(part) for part in (dataset.Y_train, dataset.Y_test))
     if name in TFIDF:

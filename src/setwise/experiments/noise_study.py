@@ -13,7 +13,7 @@ from setwise.calibration.set_calibrator import SetCalibrator
 from setwise.data import holdout
 from setwise.data.labels import rows_equal
 from setwise.experiments.calibration_data import SplitData, seeds_for, shown_name, split_data
-from setwise.experiments.study import Progress, ResultTable, Study, figure
+from setwise.experiments.study import Measured, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 from setwise.models import BinaryRelevance
 
@@ -28,7 +28,7 @@ CALIBRATORS = {
 }
 
 
-def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
+def tabulate(measured: Measured) -> list[ResultTable]:
     """Mean confidence against clean accuracy, and squared error, for each noise and calibrator."""
     table = ResultTable(
         "Calibration on noisy annotations (Li 2019, Figures 4.7 to 4.9)",
@@ -41,17 +41,21 @@ def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
             "expected to be low by the mean rate times the accuracy."
         ),
     )
-    for name in datasets:
-        for noise, rates in NOISES.items():
-            runs = []
-            for seed in seeds_for(name):
-                progress(f"{name}, noise {noise}, seed {seed}")
-                runs.append(noisy_once(split_data(name, seed), rates, seed))
-            for kind in CALIBRATORS:
-                values = {key: [run[kind][key] for run in runs] for key in runs[0][kind]}
+    for name, runs in measured.items():
+        for noise in runs[0]:
+            for kind in runs[0][noise]:
+                values = {
+                    key: [run[noise][kind][key] for run in runs] for key in runs[0][noise][kind]
+                }
                 shown = [str(figure(value)) for value in values.values()]
                 table.rows.append([shown_name(name), noise, kind, *shown])
     return [table]
+
+
+def measure(name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Every noise and calibrator on one data set and seed."""
+    data = split_data(name, seed)
+    return {noise: noisy_once(data, rates, seed) for noise, rates in NOISES.items()}
 
 
 def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, dict[str, float]]:
@@ -91,5 +95,9 @@ NOISE = Study(
     "noise",
     "Calibrators that see through noisy annotation",
     ("yeast", "tmc2007", "debtags"),
-    run,
+    measure,
+    tabulate,
+    seeds=seeds_for,
+    settings={"noises": NOISES, "calibrators": CALIBRATORS},
+    quick={"datasets": ("yeast",)},
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from setwise.experiments.calibration_data import (
     shown_name,
     split_data,
 )
-from setwise.experiments.study import Progress, ResultTable, Study, figure
+from setwise.experiments.published import CALIBRATORS_2019, RERANK_2019, SETS_RERANK
+from setwise.experiments.study import Measured, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
 from setwise.metrics.counts import overlap
 from setwise.models import CBM
@@ -26,18 +28,9 @@ COUNTS = (1, 2, 3, 5, 10, 20, 50)
 
 #: (data, model) -> set accuracy and F1, Li 2019, Table 4.3
 PUBLISHED = {
-    ("bibtex", "BR"): (0.166, 0.359),
-    ("bibtex", "BR-rerank"): (0.215, 0.422),
-    ("ohsumed", "BR"): (0.366, 0.629),
-    ("ohsumed", "BR-rerank"): (0.420, 0.675),
-    ("rcv1sub1", "BR"): (0.445, 0.770),
-    ("rcv1sub1", "BR-rerank"): (0.532, 0.788),
-    ("tmc2007", "BR"): (0.304, 0.658),
-    ("tmc2007", "BR-rerank"): (0.333, 0.668),
-    ("bibtex", "CBM"): (0.229, 0.453),
-    ("ohsumed", "CBM"): (0.405, 0.672),
-    ("rcv1sub1", "CBM"): (0.553, 0.803),
-    ("tmc2007", "CBM"): (0.308, 0.652),
+    (data, method): tuple((row[place] or 0) / 100 for row in RERANK_2019[method])
+    for place, data in enumerate(SETS_RERANK)
+    for method in ("BR", "BR-rerank", "CBM")
 }
 
 NOTES = (
@@ -48,6 +41,14 @@ NOTES = (
     "fewer features here."
 )
 
+FEATURES_NOTE = "Calibrators have all our features, some more than those of the thesis."
+CALIBRATORS: dict[str, dict[str, Any]] = {
+    "boosting": {},
+    "boosting, monotone": {"monotone": True},
+    "boosting by KL": {"objective": "kl"},
+    "boosting by KL, monotone": {"objective": "kl", "monotone": True},
+}
+
 #: name -> training sets among the candidates, and what is chosen by
 RERANKERS: dict[str, tuple[int, str]] = {
     "BR-rerank": (0, "set_accuracy"),
@@ -57,56 +58,89 @@ RERANKERS: dict[str, tuple[int, str]] = {
 }
 
 
-def run(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
+def measure(name: str, seed: int) -> dict[str, dict[str, float]]:
     """Set accuracy and F1 of binary relevance and of its rerankings."""
-    table = _empty_table("Reranking binary relevance (Li 2019, Table 4.3)", NOTES)
-    for name in datasets:
-        runs = []
-        for seed in seeds_for(name):
-            progress(f"{name}, seed {seed}")
-            crossed = cross_fitted(split_data(name, seed), seed)
-            runs.append(_reranked(crossed, seed, "BR", RERANKERS))
-        _add_rows(table, name, runs)
-    return [table]
+    crossed = cross_fitted(split_data(name, seed), seed)
+    return _reranked(crossed, seed, "BR", RERANKERS)
 
 
-def run_cbm(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
+def measure_cbm(name: str, seed: int) -> dict[str, dict[str, float]]:
     """The same for conditional Bernoulli mixtures: whether reranking helps."""
     rerankers = {"CBM, reranked": (0, "set_accuracy"), "CBM, reranked for F1": (0, "f1")}
-    table = _empty_table(
-        "Reranking conditional Bernoulli mixtures (Li 2019, section 4.11)",
-        "K = 30, one mixture, C chosen in each fit. F1 of CBM is that of its F1 decision.",
+    model = CBM(n_components=30, C="auto", random_state=seed)
+    crossed = cross_fitted(split_data(name, seed), seed, estimator=model)
+    return _reranked(crossed, seed, "CBM", rerankers)
+
+
+def measure_calibrators(name: str, seed: int) -> dict[str, dict[str, float]]:
+    """The same chosen by each kind of boosting, with and without monotonicity."""
+    crossed = cross_fitted(split_data(name, seed), seed)
+    found = {}
+    for kind, settings in CALIBRATORS.items():
+        chosen = _chosen(crossed, seed, FirstStage(), "set_accuracy", settings)
+        found[kind] = {key: float(chosen[key].mean()) for key in ("right", "f1")}
+    return found
+
+
+def measure_counts(name: str, seed: int) -> list[dict[str, float]]:
+    """Set accuracy for each number of candidates, with the share that has the right one."""
+    crossed = cross_fitted(split_data(name, seed), seed)
+    found = []
+    for count in COUNTS:
+        chosen = _chosen(crossed, seed, FirstStage(count), "set_accuracy")
+        accuracy = float(chosen["right"].mean())
+        found.append({"count": count, "accuracy": accuracy, "oracle": chosen["oracle"]})
+    return found
+
+
+def tabulate(measured: Measured) -> list[ResultTable]:
+    """Table 4.3."""
+    return _table("Reranking binary relevance (Li 2019, Table 4.3)", NOTES, measured)
+
+
+def tabulate_cbm(measured: Measured) -> list[ResultTable]:
+    """What is said of other models in section 4.11."""
+    title = "Reranking conditional Bernoulli mixtures (Li 2019, section 4.11)"
+    notes = "K = 30, one mixture, C chosen in each fit. F1 of CBM is that of its F1 decision."
+    return _table(title, notes, measured)
+
+
+def tabulate_calibrators(measured: Measured) -> list[ResultTable]:
+    """Tables E.3 and E.4."""
+    table = ResultTable(
+        "Which boosting reranks best? (Li 2019, Tables E.3 and E.4)",
+        ("data", "calibrator", "set accuracy", "F1", "published set accuracy, F1"),
+        notes=f"{FEATURES_NOTE} Splits differ from the thesis.",
     )
-    for name in datasets:
-        runs = []
-        for seed in seeds_for(name):
-            progress(f"{name}, seed {seed}")
-            data = split_data(name, seed)
-            model = CBM(n_components=30, C="auto", random_state=seed)
-            crossed = cross_fitted(data, seed, estimator=model)
-            runs.append(_reranked(crossed, seed, "CBM", rerankers))
-        _add_rows(table, name, runs)
+    for name, runs in measured.items():
+        for kind in runs[0]:
+            shown = [str(figure([run[kind][key] for run in runs])) for key in ("right", "f1")]
+            theirs = ""
+            if name in SETS_RERANK:
+                place = SETS_RERANK.index(name)
+                theirs = ", ".join(
+                    f"{(row[place] or 0) / 100:.3f}" for row in CALIBRATORS_2019[kind]
+                )
+            table.rows.append([shown_name(name), kind, *shown, theirs])
     return [table]
 
 
-def run_counts(datasets: Sequence[str], progress: Progress) -> list[ResultTable]:
-    """Set accuracy against the number of candidates, with the share that has the right one."""
+def tabulate_counts(measured: Measured) -> list[ResultTable]:
+    """Figure 4.6."""
     table = ResultTable(
         "How many candidates? (Li 2019, Figure 4.6)",
         ("data", "candidates", "set accuracy", "oracle"),
         notes="The oracle knows the right set where it is among the candidates.",
     )
-    for name in datasets:
-        found: dict[int, list[tuple[float, float]]] = {count: [] for count in COUNTS}
-        for seed in seeds_for(name):
-            crossed = cross_fitted(split_data(name, seed), seed)
-            for count in COUNTS:
-                progress(f"{name}, seed {seed}, {count} candidates")
-                chosen = _chosen(crossed, seed, FirstStage(count), "set_accuracy")
-                found[count].append((float(chosen["right"].mean()), chosen["oracle"]))
-        for count, values in found.items():
-            accuracy, oracle = zip(*values, strict=True)
-            table.rows.append([shown_name(name), count, str(figure(accuracy)), str(figure(oracle))])
+    for name, runs in measured.items():
+        curve = []
+        for place, first in enumerate(runs[0]):
+            accuracy, oracle = (
+                figure([run[place][key] for run in runs]) for key in ("accuracy", "oracle")
+            )
+            table.rows.append([shown_name(name), first["count"], str(accuracy), str(oracle)])
+            curve.append((float(first["count"]), accuracy.mean))
+        table.curves.setdefault("set accuracy by number of candidates", {})[name] = curve
     return [table]
 
 
@@ -137,10 +171,16 @@ def _reranked(
     return results
 
 
-def _chosen(crossed: Crossed, seed: int, template: FirstStage, target: str) -> dict[str, Any]:
+def _chosen(
+    crossed: Crossed,
+    seed: int,
+    template: FirstStage,
+    target: str,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
     """What the reranker answers on test rows, and how right it is."""
     judged = crossed.judged(template, target)
-    confidence = calibrator(crossed, judged, seed)
+    confidence = calibrator(crossed, judged, seed, **settings)
     test = crossed.test_features(template)
     said = confidence.of(test)
     best = test.candidates.best(said)
@@ -154,8 +194,8 @@ def _chosen(crossed: Crossed, seed: int, template: FirstStage, target: str) -> d
     }
 
 
-def _empty_table(title: str, notes: str) -> ResultTable:
-    return ResultTable(
+def _table(title: str, notes: str, measured: Measured) -> list[ResultTable]:
+    table = ResultTable(
         title,
         (
             *("data", "model", "set accuracy", "F1", "gain", "paired error"),
@@ -164,32 +204,57 @@ def _empty_table(title: str, notes: str) -> ResultTable:
         ),
         notes=notes,
     )
-
-
-def _add_rows(table: ResultTable, name: str, runs: list[dict[str, dict[str, float]]]) -> None:
-    for model in runs[0]:
-        values = {key: [run[model][key] for run in runs] for key in runs[0][model]}
-        shown = [
-            str(figure(values[key])) if key in values else ""
-            for key in ("accuracy", "f1", "gain", "error", "relative", "alignment", "floor")
-        ]
-        published = PUBLISHED.get((name, model))
-        told = f"{published[0]:.3f}, {published[1]:.3f}" if published else ""
-        table.rows.append([shown_name(name), model, *shown, told])
+    for name, runs in measured.items():
+        for model in runs[0]:
+            values = {key: [run[model][key] for run in runs] for key in runs[0][model]}
+            shown = [
+                str(figure(values[key])) if key in values else ""
+                for key in ("accuracy", "f1", "gain", "error", "relative", "alignment", "floor")
+            ]
+            published = PUBLISHED.get((name, model))
+            told = f"{published[0]:.3f}, {published[1]:.3f}" if published else ""
+            table.rows.append([shown_name(name), model, *shown, told])
+    return [table]
 
 
 _ALL = ("medical", "enron", "bibtex", "ohsumed", "rcv1sub1", "tmc2007", "debtags")
 
-RERANKING = Study("rerank", "Binary relevance, reranked by calibrated confidence", _ALL, run)
+RERANKING = Study(
+    "rerank",
+    "Binary relevance, reranked by calibrated confidence",
+    _ALL,
+    measure,
+    tabulate,
+    seeds=seeds_for,
+    settings={"rerankers": RERANKERS},
+    quick={"datasets": ("medical",)},
+)
 RERANKING_CBM = Study(
     "rerank-cbm",
     "Does reranking help conditional Bernoulli mixtures?",
     ("scene", "yeast", "emotions", "medical", "enron", "bibtex", "rcv1sub1"),
-    run_cbm,
+    measure_cbm,
+    tabulate_cbm,
+    seeds=seeds_for,
+    quick={"datasets": ("emotions",)},
 )
 RERANKING_COUNTS = Study(
     "rerank-candidates",
     "Set accuracy against the number of candidates",
     ("bibtex", "rcv1sub1", "ohsumed"),
-    run_counts,
+    measure_counts,
+    tabulate_counts,
+    seeds=seeds_for,
+    settings={"counts": COUNTS},
+    quick={"datasets": ("medical",)},
+)
+RERANKING_CALIBRATORS = Study(
+    "rerank-calibrators",
+    "Set accuracy and F1 by kind of boosting",
+    SETS_RERANK,
+    measure_calibrators,
+    tabulate_calibrators,
+    seeds=seeds_for,
+    settings={"calibrators": CALIBRATORS},
+    quick={"datasets": ("medical",)},
 )

@@ -1,201 +1,115 @@
-"""One runner for all entries: fit, decide, measure, and put the published value beside."""
+"""One runner for all experiments: units that are missing are run, then summed up."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-from sklearn.feature_extraction.text import TfidfTransformer
-
-from setwise import metrics, models
-from setwise.data import Dataset, load_dataset
-from setwise.data.sparse_rows import canonical_csr
-from setwise.decisions import Decision, decision_for
 from setwise.errors import DataError
-from setwise.experiments.entries import ENTRIES, OWN_MEASURE, Entry, ModelSpec
-from setwise.experiments.tuning import tune
-from setwise.metrics.counts import overlap
-from setwise.models.tuning import tune_decisions
+from setwise.experiments.entries import ENTRIES
+from setwise.experiments.entry import Entry, quick_variant
+from setwise.experiments.pool import run_in_processes
+from setwise.experiments.records import Results, run_unit
+from setwise.experiments.studies import STUDIES
+from setwise.experiments.study import Study, quick_study
+from setwise.experiments.summary import summarised, wins
+from setwise.experiments.unit import Experiment, Unit, plain, units_of
 
 Progress = Callable[[str], None]
+#: told of each unit as it ends: its record, and whether it was done before
+Ended = Callable[[Unit, dict[str, Any], bool], None]
+
+
+def experiments() -> dict[str, Experiment]:
+    """All there are, by name."""
+    return {**ENTRIES, **STUDIES}
+
+
+def find(name: str, quick: bool = False) -> Experiment:
+    """The experiment of that name."""
+    known = experiments()
+    if name not in known:
+        raise DataError(f"there is no experiment {name!r}; there are: {', '.join(known)}")
+    found = known[name]
+    if not quick:
+        return found
+    return quick_study(found) if isinstance(found, Study) else quick_variant(found)
 
 
 def run(
-    name: str, progress: Progress = lambda text: None, datasets: tuple[str, ...] = ()
+    name: str,
+    progress: Progress = lambda text: None,
+    datasets: Sequence[str] = (),
+    *,
+    quick: bool = False,
+    results: Results | None = None,
 ) -> dict[str, Any]:
-    """Run an entry, on some of its data sets if told, as values that JSON can hold."""
-    entry = find(name)
-    entry = replace(entry, datasets=datasets or entry.datasets)
-    rows = []
-    for dataset_name in entry.datasets:
-        dataset = prepared(entry, load_dataset(dataset_name))
-        if dataset.Y_test is None:
-            raise DataError(f"{dataset_name} has no published split to test on")
-        for spec in entry.models:
-            progress(f"{spec.name} on {dataset_name}")
-            runs = [run_once(entry, spec, dataset, seed) for seed in entry.seeds]
-            rows += _summaries(entry, spec, dataset_name, runs)
-    told = asdict(entry) | {"published": None, "reference": None}
-    return {"entry": told, "rows": rows, "wins": wins(entry, rows)}
+    """Run an experiment, on some of its data sets if told, as values that JSON can hold."""
+    experiment = find(name, quick)
+    tasks = [(experiment, unit) for unit in units_of(experiment, datasets)]
+    records = run_tasks(tasks, results=results, started=lambda unit: progress(str(unit)))
+    return told(experiment, records)
 
 
-def find(name: str) -> Entry:
-    """The entry of that name."""
-    if name not in ENTRIES:
-        raise DataError(f"there is no experiment {name!r}; there are: {', '.join(ENTRIES)}")
-    return ENTRIES[name]
-
-
-def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict[str, Any]:
-    """Choose settings and fit one model, then measure each decision on the test part.
-
-    Decisions that need it are tuned by a second fit, on the training rows that are not held out.
-    """
-    model = getattr(models, spec.model)(**spec.parameters, random_state=seed)
-    model, setting = tune(
-        model,
-        spec.grid,
-        dataset.X_train,
-        dataset.Y_train,
-        groups=dataset.groups_train,
-        random_state=seed,
-    )
-    start = time.perf_counter()
-    model.fit(dataset.X_train, dataset.Y_train, groups=dataset.groups_train)
-    seconds = time.perf_counter() - start
-    setting = setting | getattr(model, "chosen_", {})
-    decisions = {target: _decision(entry, target) for target in entry.decisions}
-    tune_decisions(
-        model,
-        list(decisions.values()),
-        dataset.X_train,
-        dataset.labels.encode(dataset.Y_train),
-        groups=dataset.groups_train,
-        allow_empty=model.allow_empty_,
-    )
-    distribution = model.predict_dist(dataset.X_test)
-    truth = dataset.labels.encode(dataset.Y_test)
-    measured, errors = {}, {}
-    for target, decision in decisions.items():
-        decided = decision.decide(distribution)
-        measured[target] = metrics.set_measures(truth, decided, zero_division=entry.zero_division)
-        errors[target] = standard_errors(truth, decided, entry.zero_division)
-    return {
-        "setting": setting,
-        "seconds": seconds,
-        "log_prob": float(distribution.log_prob(truth).mean()),
-        "measured": measured,
-        "errors": errors,
-        "certified": certified(distribution) if entry.certify else {},
-    }
-
-
-def certified(distribution: Any) -> dict[str, float]:
-    """How many modes are proven best, and by how much the others may fall short in log p.
-
-    Distributions whose modes are always exact say nothing.
-    """
-    if not hasattr(distribution, "mode_certified"):
-        return {}
-    found = distribution.mode_certified()
-    return {
-        "proven": float(found.exact.mean()),
-        "mean_gap": float(found.gap.mean()),
-        "largest_gap": float(found.gap.max(initial=0)),
-    }
-
-
-def _decision(entry: Entry, target: str) -> Decision:
-    decision = decision_for(target)
-    if hasattr(decision, "zero_division"):
-        decision.zero_division = entry.zero_division
-    return decision
-
-
-def standard_errors(truth: Any, decided: Any, zero_division: float) -> dict[str, float]:
-    """How far chance in the test rows may move the measures that are means over them."""
-    rows = overlap(truth, decided).by_instance()
-    values = {
-        "set_accuracy": rows.errors == 0,
-        "hamming_loss": rows.errors / truth.shape[1],
-        "instance_f1": rows.f1(zero_division),
-        "instance_jaccard": rows.jaccard(zero_division),
-    }
-    n = truth.shape[0]
-    return {name: float(np.std(value) / np.sqrt(n)) for name, value in values.items()}
-
-
-def prepared(entry: Entry, dataset: Dataset) -> Dataset:
-    """The data set with the features that the entry asks for, learnt on training rows."""
-    how = entry.features.get(dataset.name)
-    if how is None:
-        return dataset
-    if how != "tfidf":
-        raise DataError(f"features can be made by tfidf, not by {how!r}")
-    learnt = TfidfTransformer(sublinear_tf=True).fit(dataset.X_train)
-    parts = {
-        name: canonical_csr(learnt.transform(getattr(dataset, name)))
-        for name in ("X_train", "X_test")
-    }
-    return replace(dataset, **parts)
-
-
-def _summaries(
-    entry: Entry, spec: ModelSpec, dataset: str, runs: list[dict[str, Any]]
+def run_tasks(
+    tasks: Sequence[tuple[Experiment, Unit]],
+    *,
+    results: Results | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    started: Callable[[Unit], None] = lambda unit: None,
+    ended: Ended = lambda unit, record, before: None,
 ) -> list[dict[str, Any]]:
-    """One row a decision: the mean and deviation over seeds of each measure."""
-    rows = []
-    for decision in entry.decisions:
-        values = {
-            measure: [run["measured"][decision][measure] for run in runs]
-            for measure in runs[0]["measured"][decision]
-        }
-        published = {
-            measure: value
-            for (data, model, measure), value in entry.published.items()
-            if (data, model) == (dataset, spec.name) and OWN_MEASURE[decision][0] == measure
-        }
-        rows.append(
-            {
-                "dataset": dataset,
-                "model": spec.name,
-                "decision": decision,
-                "settings": [run["setting"] for run in runs],
-                "seconds": float(np.mean([run["seconds"] for run in runs])),
-                "log_prob": float(np.mean([run["log_prob"] for run in runs])),
-                "certified": runs[0]["certified"],
-                "mean": {measure: float(np.mean(v)) for measure, v in values.items()},
-                "deviation": {measure: float(np.std(v)) for measure, v in values.items()},
-                "error": {
-                    measure: float(np.mean([run["errors"][decision][measure] for run in runs]))
-                    for measure in runs[0]["errors"][decision]
-                },
-                "published": published,
-                "reference": {
-                    measure: value
-                    for (data, measure), value in entry.reference.items()
-                    if data == dataset and measure in (OWN_MEASURE[decision][0], "log_prob")
-                },
-            }
-        )
-    return rows
+    """The records of all units, in their order; those in ``results`` are not run again.
+
+    ``jobs`` processes share the cores; None runs one unit after another in this process, with all
+    of them. Failed units are tried again the next time, and ``fresh`` tries all.
+    """
+    found: dict[Unit, dict[str, Any]] = {}
+    missing = []
+    for experiment, unit in tasks:
+        record = results.done(unit) if results is not None and not fresh else None
+        if record is None:
+            missing.append((experiment, unit))
+        else:
+            found[unit] = record
+            ended(unit, record, True)
+
+    def done(unit: Unit, record: dict[str, Any]) -> None:
+        found[unit] = record
+        if results is not None:
+            results.write(unit, record)
+        ended(unit, record, False)
+
+    if jobs is None:
+        for experiment, unit in missing:
+            started(unit)
+            done(unit, run_unit(experiment, unit))
+    elif missing:
+        run_in_processes(missing, jobs, done)
+    return [found[unit] for _, unit in tasks]
 
 
-def wins(entry: Entry, rows: list[dict[str, Any]]) -> dict[str, int]:
-    """On how many data sets each decision is the best, or as good, on its own measure."""
-    count = dict.fromkeys(entry.decisions, 0)
-    for decision in entry.decisions:
-        measure, more_is_better = OWN_MEASURE[decision]
-        sign = 1 if more_is_better else -1
-        for dataset in entry.datasets:
-            for spec in entry.models:
-                rivals = {
-                    row["decision"]: sign * row["mean"][measure]
-                    for row in rows
-                    if (row["dataset"], row["model"]) == (dataset, spec.name)
-                }
-                count[decision] += rivals[decision] >= max(rivals.values())
-    return count
+def told(experiment: Experiment, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What an experiment's records say, for tables and for JSON."""
+    failed = [
+        {"unit": record["unit"], "reason": record["reason"]}
+        for record in records
+        if record["status"] == "failed"
+    ]
+    if isinstance(experiment, Entry):
+        rows = summarised(experiment, records)
+        about = {
+            key: plain(value)
+            for key, value in vars(experiment).items()
+            if key not in ("published", "reference", "quick")
+        }
+        about["protocol"] = str(experiment.protocol)
+        return {"entry": about, "rows": rows, "wins": wins(experiment, rows), "failed": failed}
+    measured: dict[str, list[Any]] = {}
+    for record in records:
+        if record["status"] == "done":
+            measured.setdefault(record["unit"]["dataset"], []).append(record["result"])
+    tables = [asdict(table) for table in experiment.tabulate(measured)]
+    return {"study": experiment.name, "tables": tables, "failed": failed}

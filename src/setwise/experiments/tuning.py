@@ -1,4 +1,4 @@
-"""Settings chosen on training rows alone, by the log-likelihood of held-out rows."""
+"""Settings chosen on training rows alone, by what held-out rows among them say."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from setwise.data.labels import as_binary_csr
 from setwise.data.split import IterativeKFold
-from setwise.models.base import SetClassifier
+from setwise.metrics import set_measures
 
 
 def tune(
-    model: SetClassifier,
+    model: Any,
     grid: Mapping[str, Sequence[Any]],
     X: Any,
     Y: Any,
@@ -23,25 +23,35 @@ def tune(
     groups: Any = None,
     n_splits: int = 3,
     random_state: int = 0,
-) -> tuple[SetClassifier, dict[str, Any]]:
+    judged_by: str = "log_prob",
+) -> tuple[Any, dict[str, Any]]:
     """The model with the best settings of ``grid``, not fitted, and those settings.
 
-    Each setting is fitted on the training part of each fold and judged by the mean
-    log-probability of the true label sets in its test part. Ties go to the earlier setting.
+    Each setting is fitted on the training part of each fold and judged on its test part: by the
+    mean log-probability of the true label sets, or by a set measure of which more is better, for
+    models without a joint probability. Ties go to the earlier setting.
     """
     settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(settings) > 1:
         labels = as_binary_csr(Y)
         folds = list(IterativeKFold(n_splits, random_state=random_state).split(X, labels, groups))
-        scores = [held_out_log_prob(model, setting, X, labels, folds) for setting in settings]
+        if judged_by == "log_prob" and not hasattr(model, "predict_dist"):
+            judged_by = "set_accuracy"
+        if judged_by == "log_prob":
+            scores = [held_out_log_prob(model, setting, X, labels, folds) for setting in settings]
+        else:
+            scores = [
+                held_out_measure(model, setting, X, labels, folds, judged_by)
+                for setting in settings
+            ]
         best = settings[int(np.argmax(scores))]
     else:
         best = settings[0]
-    return clone(model).set_params(**best), best
+    return (clone(model).set_params(**best) if best else model), best
 
 
 def held_out_log_prob(
-    model: SetClassifier,
+    model: Any,
     setting: Mapping[str, Any],
     X: Any,
     Y: Any,
@@ -56,3 +66,19 @@ def held_out_log_prob(
         fold_model.fit(X[train], Y[train])
         total += float(fold_model.predict_dist(X[test]).log_prob(Y[test]).sum())
     return total / sum(len(test) for _, test in folds)
+
+
+def held_out_measure(
+    model: Any,
+    setting: Mapping[str, Any],
+    X: Any,
+    Y: Any,
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+    measure: str,
+) -> float:
+    """The mean over folds of a set measure of what is predicted for held-out rows."""
+    values = []
+    for train, test in folds:
+        fold_model = clone(model).set_params(**setting).fit(X[train], Y[train])
+        values.append(set_measures(Y[test], fold_model.predict(X[test]))[measure])
+    return float(np.mean(values))

@@ -14,6 +14,7 @@ from setwise.compiling import lane_function, lane_kernel
 from setwise.learners._lanes_kernel import exp, log1p, unit
 
 RUN = 256
+LANES = 32  # sums of a row that are added up at once
 
 
 @lane_function
@@ -84,3 +85,36 @@ def softmax(Z, T, weight, loss):
         share = one / total
         for k in range(K):
             Z[i, k] = w * (Z[i, k] * share - T[i, k])
+
+
+@lane_kernel
+def softmax_of_classes(Z, classes, weight, loss):
+    """As ``softmax``, for rows of one class each, (n,): thousands of them, and no zeros."""
+    n, K = Z.shape
+    one = unit(Z[0, 0])
+    sums = np.empty(LANES, Z.dtype)
+    whole = K - K % LANES
+    for i in range(n):
+        top = Z[i, 0]
+        for k in range(K):
+            top = max(top, Z[i, k])
+        own = Z[i, classes[i]]
+        for k in range(K):
+            Z[i, k] = exp(Z[i, k] - top)
+        # Many sums at once: a single one would wait for each addition before the next.
+        for lane in range(LANES):
+            sums[lane] = one - one
+        for k in range(0, whole, LANES):
+            for lane in range(LANES):
+                sums[lane] += Z[i, k + lane]
+        total = one - one
+        for k in range(whole, K):
+            total += Z[i, k]
+        for lane in range(LANES):
+            total += sums[lane]
+        w = weight[i, 0]
+        loss[0] += w * (math.log(total) + top - own)
+        share = w / total
+        for k in range(K):
+            Z[i, k] *= share
+        Z[i, classes[i]] -= w

@@ -77,6 +77,31 @@ def check_distributions(T: Any, n_rows: int, n_classes: int | None = None) -> np
     return dense
 
 
+def check_classes(T: Any, n_rows: int, n_classes: int | None = None) -> np.ndarray:
+    """What a gate learns from: distributions (n, K), or the class of each row, (n,).
+
+    A sparse T in which every row is of one class wholly is never made dense.
+    """
+    if not sparse.issparse(T):
+        return check_distributions(T, n_rows, n_classes)
+    T = sparse.csr_array(check_values(T, n_rows, n_classes))
+    T.eliminate_zeros()
+    if T.nnz != n_rows or not (np.diff(T.indptr) == 1).all() or not (T.data == 1).all():
+        return check_distributions(T, n_rows, n_classes)
+    classes: np.ndarray = T.indices.astype(np.int64)
+    return classes
+
+
+def class_shares(T: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
+    """The share (K,) of each class in the weight (n, 1), of what ``check_classes`` returns."""
+    if T.ndim == 2:
+        mass = (T.T @ weight)[:, 0]
+    else:
+        mass = np.bincount(T, weight[:, 0], minlength=n_classes)
+    shares: np.ndarray = mass / weight.sum()
+    return shares
+
+
 def check_weights(sample_weight: Any, n_rows: int, n_targets: int) -> np.ndarray:
     """Row weights as a float array, (n, 1) where all targets share them, else (n, L)."""
     if n_rows == 0:

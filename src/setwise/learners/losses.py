@@ -24,6 +24,7 @@ from setwise.learners.workers import Workers, spans
 # A vector register holds eight single or four double numbers; what is left over runs one by one.
 LANES = 8
 SAMPLED_BLOCKS = 4
+FEWEST_ROWS = 64  # of a block: with less, a matrix product spends its time on reading weights
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class SoftmaxLoss:
     """The loss of one softmax."""
 
     rows: DenseRows | SparseRows
-    T: np.ndarray  # (n, K)
+    T: np.ndarray  # (n, K), or (n,) where each row is of one class
     weight: np.ndarray  # (n, 1)
     ridge: float
     penalties: np.ndarray  # (d + 1, 1)
@@ -98,9 +99,10 @@ class SoftmaxLoss:
 
     def evaluate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The value (1,) in double precision, and the gradient (d + 1, K)."""
-        from setwise.learners._residual_kernel import softmax
+        from setwise.learners._residual_kernel import softmax, softmax_of_classes
 
-        loss, G = _summed(self.rows, softmax, self.T, self.weight, W, self.workers)
+        fill = softmax if self.T.ndim == 2 else softmax_of_classes
+        loss, G = _summed(self.rows, fill, self.T, self.weight, W, self.workers)
         value, G = _with_penalty(loss, G, W, self.penalties, self.ridge)
         return value.sum(keepdims=True), G
 
@@ -138,7 +140,7 @@ def blocks(start: int, stop: int, L: int) -> Iterator[tuple[int, int]]:
 
 def block_rows(L: int) -> int:
     """Rows to a block of L logits each."""
-    return max(1, BLOCK_LOGITS // L)
+    return max(FEWEST_ROWS, BLOCK_LOGITS // L)
 
 
 def _summed(
@@ -150,7 +152,7 @@ def _summed(
     workers: Workers,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Losses (L,) and gradients (d + 1, L) without the penalty, added stripe by stripe."""
-    n, L = T.shape
+    n, L = len(T), W.shape[1]
 
     def stripe(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         loss, G = np.zeros(L), np.zeros_like(W)

@@ -14,12 +14,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from setwise.data.arguments import check_count
 from setwise.learners.bank_inputs import (
-    check_distributions,
+    check_classes,
     check_rows,
     check_weights,
+    class_shares,
     trusted_weights,
 )
 from setwise.learners.bank_problem import check_strength, in_precision, without_idle_rows
@@ -33,6 +35,7 @@ from setwise.learners.workers import Workers
 from setwise.storage import storable
 
 LEAST_SHARE = 1e-6  # of all weight, that a class without any is taken to have
+FACTOR_ENTRIES = 16  # of the curvature for each of X, beyond which its diagonal has to do
 
 
 @storable
@@ -99,6 +102,9 @@ class SoftmaxRegression:
     def fit(self, X: Any, T: Any, sample_weight: Any = None, *, check_input: bool = True) -> Self:
         """Learn from X (n, d), dense or CSR, distributions T (n, K) and row weights (n,).
 
+        A sparse T of one class a row stays sparse: memory then grows with n and with K, not with
+        n K, and there may be thousands of classes.
+
         ``check_input=False`` is for callers that fit again and again on rows they have checked: X
         is then a C-contiguous float array or what ``bank_inputs.check_rows`` returned, T a float
         array (n, K) and weights None or a float array, all of values that would pass.
@@ -107,17 +113,22 @@ class SoftmaxRegression:
         warm = self.warm_start and hasattr(self, "weights_")
         if check_input:
             X = check_rows(X, self.weights_.shape[0] if warm else None)
-            T = check_distributions(T, X.shape[0], len(self.biases_) if warm else None)
+            n_classes = T.shape[1] if sparse.issparse(T) else None
+            T = check_classes(T, X.shape[0], len(self.biases_) if warm else None)
             weight = check_weights(sample_weight, X.shape[0], 1)
         else:
-            weight = trusted_weights(sample_weight, X.shape[0])
+            weight, n_classes = trusted_weights(sample_weight, X.shape[0]), None
         X, T, weight = without_idle_rows(X, T, weight)
         X = in_precision(X, self.dtype, check_size=check_input)
-        start = self._warm_start() if warm else self._cold_start(X, T, weight)
+        n_classes = n_classes or T.shape[1]
+        start = self._warm_start() if warm else self._cold_start(X, T, weight, n_classes)
+        used = used_features(X)
         with Workers(self.n_jobs) as workers:
-            found = self._solved(X, T, weight, start, workers)
-        self.weights_: np.ndarray = found.weights[:-1]
-        self.biases_: np.ndarray = centred(found.weights[-1])
+            found = self._solved(taken_features(X, used), T, weight, start[used], workers)
+        weights = np.zeros((X.shape[1] + 1, n_classes), found.weights.dtype)
+        weights[used] = found.weights
+        self.weights_: np.ndarray = weights[:-1]
+        self.biases_: np.ndarray = centred(weights[-1])
         self.objective_, self.converged_ = float(found.values[0]), bool(found.converged[0])
         self.n_iter_ = found.n_iter
         if self.verbose:
@@ -137,24 +148,27 @@ class SoftmaxRegression:
         biases = self.biases_ if self.fit_bias else np.zeros_like(self.biases_)
         return np.vstack([self.weights_, biases])
 
-    def _cold_start(self, X: Any, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        start = np.zeros((X.shape[1] + 1, T.shape[1]))
+    def _cold_start(self, X: Any, T: np.ndarray, weight: np.ndarray, n_classes: int) -> np.ndarray:
+        start = np.zeros((X.shape[1] + 1, n_classes), X.dtype)
         if self.fit_bias:
-            shares = (T.T @ weight)[:, 0] / weight.sum()
+            shares = class_shares(T, weight, n_classes)
             start[-1] = centred(np.log(np.maximum(shares, LEAST_SHARE)))
         return start
 
     def _solved(
         self, X: Any, T: np.ndarray, weight: np.ndarray, start: np.ndarray, workers: Workers
     ) -> Solution:
-        rows, dtype = rows_of(X, bias=self.fit_bias), X.dtype
+        rows, dtype, n_classes = rows_of(X, bias=self.fit_bias), X.dtype, start.shape[1]
         ridge = 1 / float(check_strength(self.C, 1)[0])
         penalties = np.ones((X.shape[1] + 1, 1), dtype)
         penalties[-1] = not self.fit_bias
-        loss = SoftmaxLoss(rows, T.astype(dtype), weight.astype(dtype), ridge, penalties, workers)
-        shares = (T.T @ weight)[:, 0] / weight.sum()
+        targets = T.astype(dtype, copy=False) if T.ndim == 2 else T
+        loss = SoftmaxLoss(rows, targets, weight.astype(dtype), ridge, penalties, workers)
+        shares = class_shares(T, weight, n_classes)
         squares = penalties[:, 0].astype(np.float64) * ridge
-        curvature = Curvature(rows, weight[:, 0], squares, n_targets=T.shape[1])
+        # Each evaluation multiplies by the factor of the whole curvature, twice.
+        worth = X.shape[1] ** 2 <= FACTOR_ENTRIES * rows.size
+        curvature = Curvature(rows, weight[:, 0], squares, n_targets=n_classes if worth else 0)
         whitening = curvature.whitening(typical(shares * (1 - shares)))
         # What all classes share changes no probability: without it the penalty is least.
         V = whitening.inverse(centred(start).astype(dtype))
@@ -168,3 +182,20 @@ def centred(scores: np.ndarray) -> np.ndarray:
     """Scores less their mean over the classes."""
     less: np.ndarray = scores - scores.mean(axis=-1, keepdims=True)
     return less
+
+
+def used_features(X: Any) -> np.ndarray:
+    """The features that some row has, and the bias after them: others get no weight anyway."""
+    d = X.shape[1]
+    if not sparse.issparse(X):
+        return np.arange(d + 1)
+    return np.append(np.flatnonzero(np.bincount(X.indices, minlength=d)), d)
+
+
+def taken_features(X: Any, used: np.ndarray) -> Any:
+    """X with some of its columns, of which the last is the bias, which X has not."""
+    if len(used) == X.shape[1] + 1:
+        return X
+    place = np.zeros(X.shape[1], X.indices.dtype)
+    place[used[:-1]] = np.arange(len(used) - 1)
+    return sparse.csr_array((X.data, place[X.indices], X.indptr), (X.shape[0], len(used) - 1))

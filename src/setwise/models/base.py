@@ -7,7 +7,7 @@ turns rows of features into p(y|x). Everything else is here, so that all models 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,7 @@ from setwise.decisions import Decision, decision_for
 from setwise.decisions.base import row_batches
 from setwise.distributions.base import Distribution
 from setwise.errors import DataError, LabelMismatch
+from setwise.models.about import About
 from setwise.models.containers import container_of, in_container
 from setwise.models.tuning import tune_decisions
 
@@ -29,8 +30,11 @@ from setwise.models.tuning import tune_decisions
 class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models: a scikit-learn classifier of label sets.
 
-    Subclasses have the parameters ``target``, ``allow_empty`` and ``random_state``.
+    Subclasses have the parameters ``target``, ``allow_empty`` and ``random_state``, and say
+    ``about`` themselves what ``list_models`` shows.
     """
+
+    about: ClassVar[About]
 
     target: str | Decision
     allow_empty: bool | str

@@ -9,7 +9,7 @@ section 4.1). All labels are learnt at once, as one bank.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,7 @@ from setwise.decisions import Decision
 from setwise.distributions import Product
 from setwise.errors import DataError, NotConverged
 from setwise.learners import make_bank
+from setwise.models.about import ANY_LEARNER, LABELS_APART, About
 from setwise.models.base import SetClassifier
 from setwise.models.climb import climb_both_ways
 from setwise.models.held_out import held_out_parts
@@ -74,6 +75,14 @@ class BinaryRelevance(SetClassifier):
     >>> round(float(model.predict_dist(np.array([[3.0]])).mode()[1][0]), 2)
     -0.02
     """
+
+    about: ClassVar[About] = About(
+        paper="Boutell 2004; Li 2019, 4.1",
+        joint=False,
+        learners=ANY_LEARNER,
+        cost="n d L",
+        why_not=LABELS_APART,
+    )
 
     def __init__(
         self,

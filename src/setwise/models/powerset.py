@@ -2,22 +2,30 @@
 
     p(y|x) = softmax over the distinct label sets
 
-It knows all dependencies, but only of sets that it has seen (Li 2019, section 1.3.1).
+It knows all dependencies, but only of sets that it has seen (Li 2019, section 1.3.1). There may be
+thousands of them: rows keep the number of their class, softmaxes are made for a block of rows at a
+time, in single precision where classes are many, and nothing of the size n x classes is held whole.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from setwise.data.labels import distinct_sets
+from setwise.data.labels import DistinctSets, distinct_sets
 from setwise.decisions import Decision
-from setwise.distributions import Support
+from setwise.distributions import Distribution, Support
+from setwise.distributions.batched import BATCH_CELLS, Batched
 from setwise.learners import make_gate
+from setwise.metrics.options import check_choice
+from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
 from setwise.storage import storable
+
+DTYPES = ("auto", "float32", "float64")
+MANY = 256  # classes, beyond which "auto" computes in single precision
 
 
 @storable
@@ -36,6 +44,9 @@ class PowerSet(SetClassifier):
         Whether the empty set may be predicted; "auto": if training has one.
     max_iter : int
         Cap on the iterations of "logistic" and "elastic", or trees a class of "boosting".
+    dtype : {"auto", "float32", "float64"}
+        What "logistic" computes in; "auto": the precision of X, but float32 where there are more
+        than 256 classes.
     random_state : int
         Seeds what chance decides.
     n_jobs : int, optional
@@ -51,7 +62,8 @@ class PowerSet(SetClassifier):
 
     Notes
     -----
-    A set that training does not have is impossible: its log-probability is -inf.
+    A set that training does not have is impossible: its log-probability is -inf. Trees of
+    "boosting" are grown for each class: it is for few of them.
 
     Examples
     --------
@@ -61,6 +73,13 @@ class PowerSet(SetClassifier):
     [('a',), ('a', 'b')]
     """
 
+    about: ClassVar[About] = About(
+        paper="Boutell 2004; Li 2019, 1.3.1",
+        joint=True,
+        learners=ANY_LEARNER,
+        cost="n d m, m distinct sets",
+    )
+
     def __init__(
         self,
         learner: Any = "logistic",
@@ -69,6 +88,7 @@ class PowerSet(SetClassifier):
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
         max_iter: int = 200,
+        dtype: str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -78,6 +98,7 @@ class PowerSet(SetClassifier):
         self.target = target
         self.allow_empty = allow_empty
         self.max_iter = max_iter
+        self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -88,20 +109,41 @@ class PowerSet(SetClassifier):
         if sample_weight is not None:  # a row that weighs nothing adds no class
             X, Y, sample_weight = (part[sample_weight > 0] for part in (X, Y, sample_weight))
         support = distinct_sets(Y)
-        T = np.zeros((X.shape[0], len(support)))
-        T[np.arange(X.shape[0]), support.inverse] = 1
-        gate = make_gate(
+        gate = self._gate(len(support)).fit(X, one_class_a_row(support), sample_weight)
+        return {"gate_": gate, "sets_": support.sets}
+
+    def _gate(self, n_classes: int) -> Any:
+        check_choice("dtype", self.dtype, DTYPES)
+        gate: Any = make_gate(
             self.learner,
             C=self.C,
             max_iter=self.max_iter,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        return {"gate_": gate.fit(X, T, sample_weight=sample_weight), "sets_": support.sets}
+        if isinstance(self.learner, str) and self.learner == "logistic":
+            many = "float32" if n_classes > MANY else None
+            gate.dtype = many if self.dtype == "auto" else self.dtype
+        return gate
 
-    def _distribution(self, X: Any) -> Support:
-        log_scores = np.asarray(self.gate_.log_proba(X), dtype=np.float64)
-        return Support(self.sets_, log_scores, allow_empty=self.allow_empty_)
+    def _distribution(self, X: Any) -> Distribution:
+        def support(rows: Any) -> Support:
+            log_scores = np.asarray(self.gate_.log_proba(X[rows]), dtype=np.float64)
+            return Support(self.sets_, log_scores, allow_empty=self.allow_empty_)
+
+        n, (n_classes, L) = X.shape[0], self.sets_.shape
+        if n * n_classes <= BATCH_CELLS:
+            return support(slice(None))
+        size = max(1, BATCH_CELLS // n_classes)
+        return Batched(support, np.arange(n), L, size, allow_empty=self.allow_empty_)
 
     def _iterations(self) -> int:
         return int(getattr(self.gate_, "n_iter_", 1))
+
+
+def one_class_a_row(support: DistinctSets) -> sparse.csr_array:
+    """What a gate learns from: a one, (n, m), where the row's set stands among the m distinct."""
+    n = len(support.inverse)
+    return sparse.csr_array(
+        (np.ones(n), support.inverse, np.arange(n + 1)), shape=(n, len(support))
+    )

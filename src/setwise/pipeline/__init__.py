@@ -2,9 +2,9 @@
 
 | file | what |
 |---|---|
-| table.py, read_rows.py, write_rows.py, parquet.py | rows of files, some at a time |
+| table.py, read_rows.py, write_rows.py, parquet.py, in_order.py | rows of files, some at a time |
 | cells.py, roles.py, encoders.py, table_encoder.py | columns as features |
-| label_columns.py | columns as labels |
+| label_columns.py, grouping.py | columns as labels, and as groups of rows |
 | settings.py, build.py, choose.py, fitting.py | what to fit, and fitting it |
 | table_model.py | the fitted whole |
 | evaluation.py, bootstrap.py, reasons.py | how good it is, and why it says what it says |

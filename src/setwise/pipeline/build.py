@@ -8,7 +8,7 @@ from typing import Any
 
 from setwise.calibration import BRRerank, SetCalibrator
 from setwise.errors import DataError
-from setwise.models import MODELS, list_models
+from setwise.models import MODELS, NEURAL, OF_COUNTS, list_models
 from setwise.pipeline.settings import FitSettings
 
 RERANKED = "BRRerank"
@@ -37,12 +37,26 @@ def model_names() -> list[str]:
     >>> "CBM" in model_names()
     True
     """
-    return sorted({*list_models(), RERANKED})
+    return sorted({*list_models(of_counts=True), RERANKED})
 
 
 def about(name: str) -> str:
     """One line on a model."""
     return ABOUT.get(name) or _class_of(name).__doc__.strip().split("\n")[0]  # type: ignore[union-attr]
+
+
+def facts_of(name: str) -> dict[str, str]:
+    """A model in words: what it is, its paper, whether it is joint, its learners, its cost."""
+    return {"what": about(name), **_class_of(name).about.said}  # type: ignore[attr-defined]
+
+
+def takes_counts(name: str) -> bool:
+    """Whether a model reads counts of words, where others read tf-idf.
+
+    >>> takes_counts("DependencyLDA"), takes_counts("CBM"), takes_counts("auto")
+    (True, False, False)
+    """
+    return name != "auto" and getattr(_class_of(name), "takes", "features") == "counts"
 
 
 def bare_model(choice: Choice, settings: FitSettings) -> Any:
@@ -79,9 +93,10 @@ def _common(settings: FitSettings) -> dict[str, Any]:
 def _class_of(name: str) -> type:
     if name == RERANKED:
         return BRRerank
-    if name not in MODELS:
+    known = MODELS | NEURAL | OF_COUNTS
+    if name not in known:
         raise DataError(f"there is no model {name!r}; there are: auto, {', '.join(model_names())}")
-    return MODELS[name]
+    return known[name]
 
 
 def _made(name: str, given: dict[str, Any]) -> Any:

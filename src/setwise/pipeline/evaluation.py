@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import betaincinv
 
 from setwise.calibration import AutoAccept, accuracy_coverage
+from setwise.calibration._accept_inputs import one_row_per_group
 from setwise.data.labels import rows_equal
 from setwise.data.sparse_rows import canonical_csr
 from setwise.data.statistics import statistics
@@ -22,6 +23,7 @@ from setwise.metrics import (
 )
 from setwise.metrics.averaging import divided
 from setwise.pipeline.bootstrap import DRAWS, measures_with_intervals
+from setwise.pipeline.grouping import groups_of
 from setwise.pipeline.read_rows import CHUNK
 from setwise.pipeline.table import Table
 from setwise.pipeline.table_model import LEVEL, TableModel
@@ -80,8 +82,19 @@ def evaluation(
     seed: int = 0,
     tick: Tick = lambda: None,
 ) -> dict[str, Any]:
-    """All facts, ready for JSON."""
+    """All facts, ready for JSON.
+
+    Where the model was fitted with groups and the table has their column, the bootstrap draws
+    groups, and what concerns acceptance counts one row of each: rows of one group are no
+    independent witnesses.
+    """
     correct, confidence = judged.correct, judged.confidence
+    column = model.settings.get("groups")
+    groups = groups_of(table, column) if column in table.columns else None
+    counted = np.arange(len(table))
+    if groups is not None:
+        counted = one_row_per_group(groups, confidence, correct, model.settings.get("seed", 0))
+    pairs = correct[counted], confidence[counted]
     L = len(model.label_names)
     known = judged.truth[:, :L]
     return {
@@ -90,14 +103,15 @@ def evaluation(
         "target": model.settings["target"],
         "statistics": statistics([np.empty((len(table), 0))], [judged.truth]).to_dict(),
         "unknown_labels": judged.unknown,
+        "groups": None if groups is None else column,
         "measures": measures_with_intervals(
-            judged.truth, judged.predicted, draws=draws, seed=seed, tick=tick
+            judged.truth, judged.predicted, draws=draws, seed=seed, groups=groups, tick=tick
         ),
         "ranking": ranking_measures(known, judged.probabilities),
         "labels": label_table(model.label_names, judged),
         "calibration": calibration_facts(correct, confidence),
-        "accept": [accept_facts(model.accept_rule(a), correct, confidence) for a in accuracies],
-        "curve": curve_facts(correct, confidence),
+        "accept": [accept_facts(model.accept_rule(a), *pairs) for a in accuracies],
+        "curve": curve_facts(*pairs),
     }
 
 
@@ -155,6 +169,7 @@ def accept_facts(rule: AutoAccept, correct: np.ndarray, confidence: np.ndarray) 
         "found": rule.found_,
         "guarantee": rule.guarantee_,
         "message": rule.message_,
+        "counted": len(correct),
         "coverage": n / len(correct),
         "accepted": n,
         "right": k,

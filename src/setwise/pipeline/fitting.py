@@ -16,9 +16,9 @@ from setwise.data.split import holdout
 from setwise.data.statistics import statistics
 from setwise.errors import DataError
 from setwise.metrics import set_measures
-from setwise.pipeline.build import FOLDS, Choice, with_confidence
-from setwise.pipeline.cells import word
+from setwise.pipeline.build import FOLDS, Choice, takes_counts, with_confidence
 from setwise.pipeline.choose import Chosen, choose
+from setwise.pipeline.grouping import groups_of
 from setwise.pipeline.label_columns import LabelColumns
 from setwise.pipeline.roles import roles_of
 from setwise.pipeline.settings import FitSettings
@@ -57,7 +57,7 @@ def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) ->
     if settings.folds is None:
         settings = replace(settings, folds=3 if len(table) >= MANY_ROWS else FOLDS)
     labels = LabelColumns(settings.labels, settings.label_separator).fit(table)
-    groups = _groups(table, settings.groups)
+    groups = groups_of(table, settings.groups)
     beside = {*labels.columns, *([settings.groups] if settings.groups else [])}
     given = {
         "text": settings.text,
@@ -72,7 +72,7 @@ def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) ->
     train, apart = _split(rows, settings) if is_exact else (rows, None)
     say("reading columns")
     words = {name: getattr(settings, name) for name in ("max_words", "min_rows", "ngrams")}
-    encoder = TableEncoder(words).fit(train.table, roles)
+    encoder = TableEncoder(words, takes_counts(settings.model)).fit(train.table, roles)
     X = encoder.transform(train.table)
     chosen = _chosen(X, train, settings, say)
     say(f"fitting {chosen.choice.name} to {X.shape[0]:,} rows")
@@ -123,16 +123,6 @@ def _chosen(X: Any, rows: _Rows, settings: FitSettings, say: Say) -> Chosen:
             "name it with --model"
         )
     return choose(X, rows.Y, rows.groups, settings, say)
-
-
-def _groups(table: Table, column: str | None) -> np.ndarray | None:
-    """A number for each group; a row without one is a group of its own."""
-    if column is None:
-        return None
-    names = [word(cell) for cell in table.column(column)]
-    number: dict[Any, int] = {}
-    keys = [("alone", row) if name is None else ("named", name) for row, name in enumerate(names)]
-    return np.array([number.setdefault(key, len(number)) for key in keys])
 
 
 def _is_exact(settings: FitSettings, rows: _Rows) -> bool:

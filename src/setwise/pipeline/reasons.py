@@ -16,6 +16,7 @@ from scipy.special import logit
 
 from setwise.errors import DataError
 from setwise.models import CBM
+from setwise.models.topics.base import TopicModel
 from setwise.pipeline.table import Table
 from setwise.pipeline.table_model import TableModel
 
@@ -63,6 +64,23 @@ def mixture_inside(model: TableModel) -> CBM | None:
     """The conditional mixture that a model is made of, which can tell more about itself."""
     inner = model.model_.stages_[0].model_
     return inner if isinstance(inner, CBM) else None
+
+
+def topics_inside(model: TableModel) -> TopicModel | None:
+    """The topic model that a model is made of, which knows what words speak for what label."""
+    inner = model.model_.stages_[0].model_
+    return inner if isinstance(inner, TopicModel) else None
+
+
+def word_attribution(model: TableModel, table: Table) -> list[dict[str, Any]]:
+    """Which words of each row speak for which label; nothing for other than topic models."""
+    inner = topics_inside(model)
+    if inner is None:
+        return []
+    told = inner.attribute(
+        model.features(table), words=model.encoder_.feature_names(), label_names=model.label_names
+    )
+    return [one.to_dict() for one in told]
 
 
 def _effects(model: TableModel, row: Any, labels: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from scipy import sparse
 
+from setwise.errors import DataError
 from setwise.pipeline.encoders import CategoryColumn, ColumnEncoder, NumberColumn, TextColumn
 from setwise.pipeline.roles import Role
 from setwise.pipeline.table import Table
@@ -23,6 +24,8 @@ class TableEncoder:
     ----------
     text_options : dict, optional
         ``max_words``, ``min_rows`` and ``ngrams`` of ``TextColumn``.
+    counts : bool
+        For models of word counts: texts and categories are counted, numbers refused.
 
     Attributes
     ----------
@@ -31,8 +34,9 @@ class TableEncoder:
 
     encoders_: list[ColumnEncoder]
 
-    def __init__(self, text_options: dict[str, Any] | None = None) -> None:
+    def __init__(self, text_options: dict[str, Any] | None = None, counts: bool = False) -> None:
         self.text_options = text_options
+        self.counts = counts
 
     def fit(self, table: Table, roles: Sequence[Role]) -> Self:
         """Learn all columns that have a role."""
@@ -65,5 +69,13 @@ class TableEncoder:
 
     def _encoder(self, role: Role) -> ColumnEncoder:
         if role.kind == "text":
-            return TextColumn(role.column, **(self.text_options or {}))
-        return NumberColumn(role.column) if role.kind == "number" else CategoryColumn(role.column)
+            return TextColumn(role.column, counts=self.counts, **(self.text_options or {}))
+        if role.kind == "category":
+            return CategoryColumn(role.column)
+        if self.counts:
+            raise DataError(
+                f"the model reads counts of words, but column {role.column!r} holds numbers; leave "
+                "it out with --ignore, call its values categories with --category, or choose "
+                "another --model"
+            )
+        return NumberColumn(role.column)

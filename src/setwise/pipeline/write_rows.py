@@ -18,6 +18,8 @@ from setwise.errors import FormatError
 from setwise.pipeline.parquet import ParquetRows
 from setwise.pipeline.read_rows import STANDARD, format_of
 
+PLAIN = frozenset({str, int, float, bool})  # what csv writes as people expect it
+
 
 class RowWriter(Protocol):
     """Takes rows as columns; the columns are the same each time."""
@@ -43,13 +45,18 @@ class CsvRows:
         if not self._has_header:
             self._writer.writerow(columns)
             self._has_header = True
-        fields = [[self._field(cell) for cell in cells] for cells in columns.values()]
-        self._writer.writerows(zip(*fields, strict=True))
+        self._writer.writerows(zip(*map(self._fields, columns.values()), strict=True))
 
     def close(self) -> None:
         """Pass on what has been written; the stream stays open."""
         self._text.flush()
         self._text.detach()
+
+    def _fields(self, cells: list[Any]) -> list[Any]:
+        # Most columns are all text or all numbers, which csv writes as they are.
+        if PLAIN.issuperset(map(type, cells)):
+            return cells
+        return [self._field(cell) for cell in cells]
 
     def _field(self, cell: Any) -> Any:
         if cell is None:

@@ -4,6 +4,7 @@
 |---|---|
 | facts.py | all that the page tells, ready for JSON |
 | drawings.py | reliability, accuracy over coverage, label correlations, as SVG |
+| html.py, sections.py | the parts of the page |
 | page.py, page.css, page.js | one file that needs no network |
 """
 

@@ -10,7 +10,8 @@ from html import escape
 from typing import Any
 
 SIDE = 340  # of a square drawing, before it is scaled to the page
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 42
+MAP_WIDTH = 520  # below which the names of a map of labels cannot be read: better to scroll
+LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 42
 
 
 class Frame:
@@ -81,7 +82,7 @@ def reliability(buckets: Sequence[dict[str, Any]]) -> str:
 
 def accuracy_coverage(curve: dict[str, list[float]], rule: dict[str, Any]) -> str:
     """Accuracy of the surest rows over their share, with the share that a rule accepts."""
-    frame = Frame(520, SIDE)
+    frame = Frame(440, SIDE)
     points = list(zip(curve["coverage"], curve["accuracy"], strict=True))
     lower = list(zip(curve["coverage"], curve["lower"], strict=True))
     upper = list(zip(curve["coverage"], curve["upper"], strict=True))
@@ -136,7 +137,7 @@ def correlations(labels: Sequence[str], values: Sequence[Sequence[float]]) -> st
                 f'height="{cell - 1}" fill-opacity="{min(1.0, abs(value)) ** 0.5:.2f}">'
                 f"<title>{escape(tip)}</title></rect>"
             )
-    return _svg(size, size, "Correlations of labels", parts)
+    return _svg(size, size, "Correlations of labels", parts, least=MAP_WIDTH)
 
 
 def bar(share: float) -> str:
@@ -145,8 +146,10 @@ def bar(share: float) -> str:
     return f'<span class="bar"><span style="width:{width:.1f}%"></span></span>'
 
 
-def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
+def _svg(width: float, height: float, title: str, parts: Sequence[str], least: float = 0.0) -> str:
+    """A picture as wide as its place, but for limits: ``least``, and its own width."""
+    style = f"max-width:{width}px;min-width:{min(width, least):g}px"
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
-        f'style="max-width:{width}px">{"".join(parts)}</svg>'
+        f'style="{style}">{"".join(parts)}</svg>'
     )

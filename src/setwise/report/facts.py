@@ -10,7 +10,7 @@ from scipy import sparse
 
 from setwise.pipeline import Table, TableModel
 from setwise.pipeline.evaluation import Judged, evaluation
-from setwise.pipeline.reasons import mixture_inside
+from setwise.pipeline.reasons import mixture_inside, word_attribution
 
 MISTAKES = 12  # and as many unsure rows
 ALTERNATIVES = 3
@@ -62,6 +62,7 @@ def _row(model: TableModel, table: Table, judged: Judged, row: int) -> dict[str,
         "predicted": list(said.sets[0]),
         "confidence": float(judged.confidence[row]),
         "truth": [names[j] for j in truth],
+        "attribution": next(iter(word_attribution(model, one)), None),
         "alternatives": [
             {"set": list(labels), "probability": float(p)} for labels, p in said.alternatives[0]
         ],

@@ -20,12 +20,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
   const search = document.querySelector(`input[data-for="${table.id}"]`);
   if (search) {
-    search.addEventListener("input", () => {
-      const wanted = search.value.toLowerCase();
+    const count = document.getElementById(`${table.id}-count`);
+    const show = () => {
+      const wanted = search.value.trim().toLowerCase();
+      let shown = 0;
       for (const row of body.rows) {
         row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+        shown += row.hidden ? 0 : 1;
       }
-    });
+      count.textContent = `${shown} of ${body.rows.length}`;
+    };
+    search.addEventListener("input", show);
+    show(); // a browser may have kept what was searched for before
   }
 }
 document.querySelector(".theme").addEventListener("click", () => {

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import setwise as sw
 from setwise.distributions.label_tree import parents_first
 from setwise.errors import DataError, LabelMismatch
+from setwise.models.chains import conditional_tree
 from setwise.models.chains.branching import maximum_branching
 from setwise.models.chains.conditional_tree import ConditionalTree, pair_scores
 
@@ -72,6 +73,30 @@ def test_the_tree_finds_what_hangs_together():
     independent = sw.BinaryRelevance().fit(X, Y)
     ours, theirs = model.predict_dist(X).log_prob(Y), independent.predict_dist(X).log_prob(Y)
     assert ours.mean() > theirs.mean() + 0.1
+
+
+def test_the_penalty_is_looked_for_with_the_parents_that_are_learnt(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3))
+    Y = (X + random.normal(size=(120, 3)) > 0).astype(float)
+    Y[:, 1] = Y[:, 0]
+    asked = []
+    real = conditional_tree.best_strength
+
+    def listening(X, Y, weight, parts, edges, C_labels, **options):
+        asked.append((edges.copy(), options.get("first")))
+        return real(X, Y, weight, parts, edges, C_labels, **options)
+
+    monkeypatch.setattr(conditional_tree, "best_strength", listening)
+    model = ConditionalTree(C="auto").fit(X, Y)
+    (without, _), (with_parents, first) = asked
+    assert not without.any()
+    assert with_parents[0, 1] or with_parents[1, 0]
+    assert first > 0
+    assert model.chosen_["C"] > 0
+    ConditionalTree([-1, 0, -1], C="auto").fit(X, Y)
+    assert len(asked) == 3
+    assert asked[2][0][0, 1]
 
 
 def test_given_parents():

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from setwise.errors import NotConverged
-from setwise.models.chains import masked_bank
-from setwise.models.chains.masked_bank import columns_of, fit_masked
+from setwise.models.chains import label_whitening, masked_bank
+from setwise.models.chains.columns import columns_of
+from setwise.models.chains.masked_bank import fit_masked
 
 C, C_LABELS = 0.5, 5.0
 
@@ -48,6 +49,7 @@ def theirs(X, Y, w, parents, label):
 @pytest.mark.parametrize("kind", PARENTS)
 def test_the_weights_are_those_of_scikit_learn(kind, container, most_columns, monkeypatch):
     monkeypatch.setattr(masked_bank, "MOST_COLUMNS", most_columns)
+    monkeypatch.setattr(masked_bank, "are_banks", lambda parents: most_columns > 0)
     X, Y, w = rows()
     parents = PARENTS[kind] & ~np.eye(5, dtype=bool)
     columns = columns_of(container(X), Y, C, C_LABELS)
@@ -75,7 +77,7 @@ def test_a_factor_in_blocks_is_the_whole_one(monkeypatch):
     X, Y, w = rows()
     columns, parents = columns_of(X, Y, C, C_LABELS), PARENTS["chain"]
     whole = fit_masked(columns, Y, parents, C=C, weight=w)
-    monkeypatch.setattr(masked_bank, "BLOCK", 5)
+    monkeypatch.setattr(label_whitening, "BLOCK", 5)
     blocks = fit_masked(columns, Y, parents, C=C, weight=w)
     assert blocks.n_iter == whole.n_iter
     np.testing.assert_allclose(blocks.features, whole.features, rtol=1e-6, atol=1e-9)

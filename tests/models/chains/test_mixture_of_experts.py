@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn.base import clone
 
 import setwise as sw
 from setwise.errors import DataError
@@ -18,7 +19,7 @@ from setwise.models.chains.experts_em import (
     penalised,
     run_em,
 )
-from setwise.models.chains.mixture_of_experts import MixtureOfExperts
+from setwise.models.chains.mixture_of_experts import GATES, MixtureOfExperts, surely_positive
 from setwise.models.chains.network import chain_parents
 
 
@@ -91,6 +92,18 @@ def test_one_expert_is_the_model_itself(expert):
     alone = (ClassifierChain(structure) if chain else ConditionalTree(structure)).fit(X, Y)
     np.testing.assert_allclose(mixture.predict_proba(X), alone.predict_proba(X), atol=2e-3)
     assert mixture.gate_ is None
+    learnt = clone(expert).fit(X, Y)
+    np.testing.assert_array_equal(structure, learnt.order_ if chain else learnt.parents_)
+
+
+def test_growth_goes_on_only_where_it_is_more_than_noise():
+    gains = np.array([0.5, -0.3, 0.4, 0.1])  # mean 0.175, standard error 0.155
+    assert surely_positive(gains, np.ones(4))
+    assert not surely_positive(gains - 0.05, np.ones(4))
+    assert not surely_positive(np.zeros(4), np.ones(4))
+    doubled = np.concatenate([gains, gains]) - 0.05  # error 0.110: rows, not weights, count
+    assert surely_positive(doubled, np.ones(8))
+    assert not surely_positive(gains - 0.05, np.full(4, 2.0))
 
 
 @experts
@@ -147,6 +160,20 @@ def test_other_structures_and_strengths():
     assert model.chosen_["C"] > 0
 
 
+def test_the_gate_has_the_penalty_that_held_out_rows_like_best():
+    X, Y = two_worlds()
+    tree = ConditionalTree([-1, 0, -1], C=0.5)
+    auto = MixtureOfExperts(tree, max_experts=2).fit(X, Y)
+    scores = {}
+    for share in GATES:
+        fixed = MixtureOfExperts(tree, max_experts=2, C_gate=0.5 * share).fit(X, Y)
+        assert "C_gate" not in fixed.chosen_
+        scores[0.5 * share] = fixed.growth_[1]
+    assert auto.chosen_ == {"C_gate": max(scores, key=scores.get)}
+    assert auto.growth_[1] == pytest.approx(max(scores.values()), rel=1e-9)
+    assert len(set(scores.values())) == len(GATES)
+
+
 def test_what_cannot_be_is_refused():
     X, Y = two_worlds(50)
     for options, message in [
@@ -154,7 +181,7 @@ def test_what_cannot_be_is_refused():
         ({"expert": ClassifierChain(search="greedy")}, "annealing=150"),
         ({"expert": ClassifierChain("best")}, "order is one of"),
         ({"max_experts": 0}, "max_experts"),
-        ({"C_gate": 0.0}, "C is"),
+        ({"C_gate": 0.0}, "C_gate is"),
         ({"annealing": -1}, "annealing"),
     ]:
         with pytest.raises(DataError, match=message):

@@ -11,6 +11,7 @@ from setwise.errors import DataError
 from setwise.models.topics.documents import word_counts
 from setwise.models.topics.inference import Inference, Prior, Sampling
 from setwise.models.topics.label_topics import LabelTopics
+from setwise.models.topics.tables import Documents
 from setwise.models.topics.words import WordDistributions
 
 LONG = Sampling(n_chains=2, burn_in=20, n_samples=150_000, thin=1)
@@ -32,11 +33,11 @@ def label_topics(T=2, C=3, n_sets=1, seed=1):
 
 def means(inference, counts, sampling=LONG, seed=3):
     """Means of N_cd and alpha' over the samples of one document."""
-    document = (counts.indptr.astype(np.int64), counts.indices, counts.data)
+    document = Documents(counts.indptr.astype(np.int64), counts.indices, counts.data)
     sums = np.zeros((1, inference.n_labels))
     run = inference._run_properly if inference._is_proper(sampling) else inference._run
-    lengths, chains = np.array([counts.sum()]), (0, sampling.n_chains)
-    prior = run(0, document, lengths, sampling, chains, seed, sums, np.zeros((0, 1)))
+    plan = sampling.plan(0, 1, seed)
+    prior = run(0, document, plan, sampling.n_label_tokens, sums, np.zeros((0, 1)))
     return sums[0] / (sampling.n_chains * sampling.n_samples), prior[0]
 
 
@@ -191,9 +192,9 @@ def test_an_empty_document_and_unknown_words_get_the_prior():
 
 def test_chains_are_dealt_out_over_the_sets_of_topics():
     sampling = Sampling(7, 1, 1, 1)
-    parts = [sampling.chains_of(number, 3) for number in range(3)]
-    assert [first for first, _ in parts] == [0, 2, 4]
-    assert sum(size for _, size in parts) == 7
+    plans = [sampling.plan(number, 3, seed=5) for number in range(3)]
+    assert [plan.first_chain for plan in plans] == [0, 2, 4]
+    assert sum(plan.n_chains for plan in plans) == 7
 
 
 def test_the_proper_sampler_without_smoothing_gets_a_sentence():

@@ -9,6 +9,7 @@ from setwise import storage
 from setwise.errors import DataError, LabelMismatch
 from setwise.metrics import average_precision
 from setwise.models.topics import DependencyLDA, FlatLDA, PriorLDA
+from setwise.models.topics.attribution import Attribution
 from setwise.models.topics.hyperparameters import PRESETS
 
 MODELS = (FlatLDA, PriorLDA, DependencyLDA)
@@ -244,3 +245,11 @@ def test_attribution_as_html_marks_words(fitted):
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert "background:#" in html
+
+
+def test_attribution_as_a_dict_is_the_same_again(fitted):
+    model = fitted[FlatLDA]
+    attribution = model.attribute(X[:1])[0]
+    again = Attribution.from_dict(attribution.to_dict())
+    assert again.speaks_for == attribution.speaks_for
+    assert again.to_html() == attribution.to_html()

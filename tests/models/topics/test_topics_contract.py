@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from setwise.models.topics import DependencyLDA, FlatLDA, documents, model
+from setwise.models.topics import DependencyLDA, FlatLDA, base, documents
 
 LABELS = "passes a target that is no matrix of 0 and 1, or expects a flat one"
 WEIGHTS = "asks for seven equal digits, but other rows are held out, and weights are not whole"
@@ -37,7 +37,7 @@ def rounded(monkeypatch):
     def counts(X):
         return documents.word_counts(np.rint(np.abs(sparse.csr_array(X).toarray())))
 
-    monkeypatch.setattr(model, "word_counts", counts)
+    monkeypatch.setattr(base, "word_counts", counts)
 
 
 @parametrize_with_checks(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,7 @@ from setwise.decisions import Decision, MostLikelySet, SampledMode
 from setwise.distributions import Distribution
 from setwise.errors import DataError
 from setwise.learners.bank_problem import check_strength
+from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
 from setwise.models.cbm.auto import Trial, choose
 from setwise.models.cbm.checkpoint import Checkpoints
@@ -125,6 +126,8 @@ class CBM(Inspection, SetClassifier):
     >>> dist.marginals().round(1).tolist(), float(dist.correlation()[0, 0, 1].round(1))
     ([[0.5, 0.5]], -1.0)
     """
+
+    about: ClassVar[About] = About("Li 2016; Li 2019, 3", True, ANY_LEARNER, "n d L K")
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ learners place by place (``steps``).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,7 @@ from setwise.distributions.step_chain import StepChain
 from setwise.errors import DataError
 from setwise.learners import make_bank
 from setwise.learners.linear import linear_scores
+from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
 from setwise.models.binary_relevance import HELD_OUT_SHARE, MAX_LOG_ODDS
 from setwise.models.chains.network import (
@@ -93,6 +94,13 @@ class ClassifierChain(SetClassifier):
     >>> bool(model.label_weights_[0, 1] < 0)
     True
     """
+
+    about: ClassVar[About] = About(
+        paper="Read 2009; Dembczyński 2010",
+        joint=True,
+        learners=ANY_LEARNER,
+        cost="n (d + L) L",
+    )
 
     def __init__(
         self,

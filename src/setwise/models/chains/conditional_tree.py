@@ -10,7 +10,7 @@ pairs are banks that start from those without a parent.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,10 +19,12 @@ from setwise.decisions import Decision
 from setwise.distributions.label_tree import LabelTree, parents_first
 from setwise.errors import DataError, LabelMismatch
 from setwise.learners.linear import linear_scores
+from setwise.models.about import About
 from setwise.models.base import SetClassifier
 from setwise.models.binary_relevance import HELD_OUT_SHARE
 from setwise.models.chains.branching import maximum_branching
-from setwise.models.chains.masked_bank import MaskedWeights, columns_of, fit_masked, gram_of
+from setwise.models.chains.columns import MaskedWeights, columns_of
+from setwise.models.chains.masked_bank import fit_masked, gram_of
 from setwise.models.chains.network import C_LABELS, best_strength, check_strengths, fit_network
 from setwise.models.chains.order import LOOSE, log_likelihoods
 from setwise.models.held_out import held_out_parts
@@ -42,7 +44,7 @@ class ConditionalTree(SetClassifier):
         where it has none.
     C : float or "auto"
         Inverse strength of the penalty on features, in scikit-learn's terms. "auto" takes the one
-        that is best on held-out rows without parents, by their log-likelihood.
+        that is best on held-out rows, by their log-likelihood.
     C_labels : float
         The same for the label that a label depends on.
     target : str or Decision
@@ -76,6 +78,13 @@ class ConditionalTree(SetClassifier):
     >>> model.predict(np.array([[0.0], [3.0]])).tolist()
     [[1, 1], [0, 0]]
     """
+
+    about: ClassVar[About] = About(
+        paper="Batal 2013; Hong 2015, 3",
+        joint=True,
+        learners="logistic",
+        cost="n d L²; n d L with a given tree",
+    )
 
     def __init__(
         self,
@@ -117,8 +126,7 @@ class ConditionalTree(SetClassifier):
             parts = held_out_parts(Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state)
         options: dict[str, Any] = {"max_iter": self.max_iter, "n_jobs": self.n_jobs}
         if C == "auto" and parts is not None:
-            edges = np.zeros((L, L), dtype=bool) if given is None else edges_of(given)
-            C = best_strength(X, dense, sample_weight, parts, edges, self.C_labels, **options)
+            C = tree_strength(X, dense, sample_weight, parts, given, self.C_labels, **options)
         if given is not None:
             parents = given
         elif L > 1 and parts is not None:
@@ -150,6 +158,28 @@ class ConditionalTree(SetClassifier):
 
     def _iterations(self) -> int:
         return int(self.solver_iterations_)
+
+
+def tree_strength(
+    X: Any,
+    Y: np.ndarray,
+    weight: np.ndarray | None,
+    parts: tuple[np.ndarray, np.ndarray],
+    given: np.ndarray | None,
+    C_labels: float,
+    **options: Any,
+) -> float:
+    """The C that is best on held-out rows for given parents, or for those that are learnt.
+
+    Without parents features are penalised too much: they stand in for labels then. So parents are
+    learnt with the C that is best without them, and C is looked for again with these.
+    """
+    parents = np.full(Y.shape[1], -1) if given is None else given
+    C = best_strength(X, Y, weight, parts, edges_of(parents), C_labels, **options)
+    if given is not None or Y.shape[1] == 1:
+        return C
+    parents = learn_tree(X, Y, *parts, C=C, C_labels=C_labels, weight=weight, **options)
+    return best_strength(X, Y, weight, parts, edges_of(parents), C_labels, first=C, **options)
 
 
 def learn_tree(
@@ -192,7 +222,7 @@ def pair_scores(
     none = np.zeros((L, L), dtype=bool)
     first = fit_masked(
         columns, Y[train], none, C=C, weight=own, max_iter=max_iter, tol=LOOSE, n_jobs=n_jobs,
-        warn=False, gram=gram,
+        certify=False, gram=gram,
     )  # fmt: skip
     scores = np.empty((L, L))
     step = max(1, BANK_CELLS // (L * max(len(train), D)))
@@ -203,7 +233,7 @@ def pair_scores(
         edges = (np.arange(L)[:, None] == parent) & (parent != child)  # (L, pairs)
         found: MaskedWeights = fit_masked(
             columns, Y[train][:, child], edges, C=C, weight=own, start=first.taken(child),
-            max_iter=max_iter, tol=LOOSE, n_jobs=n_jobs, warn=False, gram=gram,
+            max_iter=max_iter, tol=LOOSE, n_jobs=n_jobs, certify=False, gram=gram,
         )  # fmt: skip
         likelihood = judges @ log_likelihoods(found, X[test], Y[test], Y[test][:, child])
         scores[:, children] = likelihood.reshape(len(children), L).T

@@ -10,7 +10,7 @@ All of them as in Hong, Batal and Hauskrecht (2015), section 5.2.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ from setwise.distributions.chain_search import ChainSearch
 from setwise.distributions.experts import Experts, given_any_label
 from setwise.errors import DataError
 from setwise.learners.linear import linear_scores
+from setwise.models.about import About
 from setwise.models.base import SetClassifier
 from setwise.models.binary_relevance import HELD_OUT_SHARE
 from setwise.models.chains.network import (
@@ -75,6 +76,13 @@ class ChainEnsemble(SetClassifier):
     >>> model.predict_sets(np.array([[0.2], [2.9]]))
     [('a',), ('b',)]
     """
+
+    about: ClassVar[About] = About(
+        paper="Read 2009; Dembczyński 2010; Hong 2015, 5.2",
+        joint=True,
+        learners="logistic",
+        cost="n (d + L) L K",
+    )
 
     def __init__(
         self,

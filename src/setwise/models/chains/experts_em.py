@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from setwise.learners import SoftmaxRegression
-from setwise.models.chains.masked_bank import MaskedWeights
+from setwise.models.chains.columns import MaskedWeights
 from setwise.models.chains.network import fit_network
 
 SOLVER_STEPS = 6  # of the solvers in one M-step
@@ -55,6 +55,10 @@ class Mixture:
         terms = [log_likelihood(expert, X, Y) for expert in self.experts]
         joint: np.ndarray = self.log_gate(X) + np.stack(terms, axis=1)
         return joint
+
+    def log_prob(self, X: Any, Y: np.ndarray) -> np.ndarray:
+        """Log p(y|x), (n,)."""
+        return e_step(self.log_joint(X, Y))[1]
 
 
 def log_likelihood(expert: MaskedWeights, X: Any, Y: np.ndarray) -> np.ndarray:
@@ -110,7 +114,7 @@ def fit_expert(
     """One expert on weighted rows."""
     return fit_network(
         X, Y, edges, C=strengths.C, C_labels=strengths.C_labels, weight=weight, start=start,
-        max_iter=steps, tol=1e-5, n_jobs=strengths.n_jobs, warn=False,
+        max_iter=steps, tol=1e-5, n_jobs=strengths.n_jobs, certify=False,
     )  # fmt: skip
 
 

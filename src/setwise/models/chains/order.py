@@ -15,7 +15,8 @@ import numpy as np
 
 from setwise.data.randomness import as_generator
 from setwise.errors import DataError, LabelMismatch
-from setwise.models.chains.masked_bank import MaskedWeights, columns_of, fit_masked
+from setwise.models.chains.columns import MaskedWeights, columns_of
+from setwise.models.chains.masked_bank import fit_masked
 
 ORDERS = ("frequency", "given", "random", "learned")
 LOOSE = 1e-4  # an order needs no more digits
@@ -84,7 +85,7 @@ def learn_order(
         columns = columns_of(X[train], Y[train][:, chosen], C, C_labels)
         found = fit_masked(
             columns, Y[train][:, left], parents, C=C, weight=w_train, start=found,
-            max_iter=max_iter, tol=LOOSE, n_jobs=n_jobs, warn=False,
+            max_iter=max_iter, tol=LOOSE, n_jobs=n_jobs, certify=False,
         )  # fmt: skip
         scores = w_test @ log_likelihoods(found, X[test], Y[test][:, chosen], Y[test][:, left])
         best = int(np.argmax(scores))

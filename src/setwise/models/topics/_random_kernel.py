@@ -15,7 +15,11 @@ _24, _40, _16, _37, _27 = (np.uint64(shift) for shift in (24, 40, 16, 37, 27))
 _30, _31, _11 = (np.uint64(shift) for shift in (30, 31, 11))
 _UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
-inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+# Functions of the inner loops. They make and return no arrays, so that references to those they are
+# given need not be counted, which takes longer than all else.
+inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)
+# Functions that make or return arrays.
+making = numba.njit(nogil=True, error_model="numpy")
 
 
 @inlined
@@ -42,3 +46,16 @@ def draw(a, b):
     a = ((a << _24) | (a >> _40)) ^ b ^ (b << _16)
     b = (b << _37) | (b >> _27)
     return (result >> _11) * _UNIT, a, b
+
+
+@inlined
+def restart(stream, seed):
+    """Set a stream, two words in an array, to where a seed begins."""
+    stream[0], stream[1] = start(seed)
+
+
+@inlined
+def uniform(stream):
+    """A number in [0, 1) from a stream in an array, which moves on."""
+    u, stream[0], stream[1] = draw(stream[0], stream[1])
+    return u

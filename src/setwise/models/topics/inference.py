@@ -18,7 +18,6 @@ batch, in every order, and with any number of threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +25,17 @@ from scipy import sparse
 from setwise.errors import DataError
 from setwise.learners.workers import Workers
 from setwise.models.topics.label_topics import LabelTopics
+from setwise.models.topics.tables import (
+    Documents,
+    Plan,
+    PriorTables,
+    TopicsOfLabels,
+    Weights,
+    prior_tables,
+    running_sums,
+    topics_of_labels,
+    word_tables,
+)
 from setwise.models.topics.words import WordDistributions
 
 CHUNK = 32  # documents in one task
@@ -50,10 +60,11 @@ class Sampling:
     thin: int
     n_label_tokens: int = 0  # M, for the proper sampler; 0: fast inference
 
-    def chains_of(self, number: int, n_sets: int) -> tuple[int, int]:
-        """The first chain, and how many, that one of ``n_sets`` sets of topics gets."""
+    def plan(self, number: int, n_sets: int, seed: int) -> Plan:
+        """The chains that one of ``n_sets`` sets of topics gets."""
         first = self.n_chains * number // n_sets
-        return first, self.n_chains * (number + 1) // n_sets - first
+        n_chains = self.n_chains * (number + 1) // n_sets - first
+        return Plan(first, n_chains, self.burn_in, self.n_samples, self.thin, seed)
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,10 @@ class Inference:
         self.n_sets = 1 if topics is None else topics.n_sets
         self.alpha = prior.alpha / self.n_labels  # for each label
         self.known = np.diff(words.excess.indptr) > 0
-        self._word_tables = _word_tables(words)
-        self._sets: dict[int, tuple[Any, ...]] = {}
+        self._words = word_tables(words)
+        self._flat = running_sums(words, np.ones(self.n_labels))
+        self._sets: dict[int, tuple[PriorTables, np.ndarray]] = {}
+        self._proper_sets: dict[int, tuple[TopicsOfLabels, np.ndarray]] = {}
 
     def infer(
         self,
@@ -95,8 +108,8 @@ class Inference:
         """Labels of documents, int32 CSR (n, V) of known words (``with_known_words``)."""
         if sampling.n_label_tokens and self.topics is not None and self.alpha <= 0:
             raise DataError("the proper sampler needs alpha over zero; pass a small one")
-        for number in range(self.n_sets):
-            self._tables(number)  # before threads ask for them
+        for number in range(self.n_sets):  # before threads ask for them
+            self._proper_tables(number) if self._is_proper(sampling) else self._tables(number)
         n = counts.shape[0]
         starts = range(0, n, CHUNK)
         ptr, entry_words = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
@@ -104,8 +117,9 @@ class Inference:
         def chunk(number: int) -> tuple[np.ndarray, np.ndarray | None]:
             start, stop = starts[number], min(starts[number] + CHUNK, n)
             entries = slice(ptr[start], ptr[stop])
-            documents = (ptr[start : stop + 1] - ptr[start], entry_words[entries])
-            return self._chunk((*documents, counts.data[entries]), sampling, seed, by_entry)
+            own_ptr = ptr[start : stop + 1] - ptr[start]
+            documents = Documents(own_ptr, entry_words[entries], counts.data[entries])
+            return self._chunk(documents, sampling, seed, by_entry)
 
         with Workers(n_jobs) as workers:
             parts = workers.map(chunk, range(len(starts)))
@@ -123,19 +137,17 @@ class Inference:
         return kept
 
     def _chunk(
-        self, documents: tuple[np.ndarray, ...], sampling: Sampling, seed: int, by_entry: bool
+        self, documents: Documents, sampling: Sampling, seed: int, by_entry: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        ptr, words, counts = documents
-        n = len(ptr) - 1
-        lengths = np.add.reduceat(np.append(counts, 0), ptr[:-1]) * (np.diff(ptr) > 0)
-        label_sums, prior_sums = np.zeros((2, n, self.n_labels))
-        entry_sums = np.zeros((len(words) if by_entry else 0, self.n_labels))
+        lengths = documents.lengths
+        label_sums, prior_sums = np.zeros((2, len(lengths), self.n_labels))
+        entry_sums = np.zeros((len(documents.words) if by_entry else 0, self.n_labels))
         run = self._run_properly if self._is_proper(sampling) else self._run
         for number in range(self.n_sets):
-            chains = sampling.chains_of(number, self.n_sets)
-            if chains[1]:
-                prior_sums += chains[1] * run(
-                    number, documents, lengths, sampling, chains, seed, label_sums, entry_sums
+            plan = sampling.plan(number, self.n_sets, seed)
+            if plan.n_chains:
+                prior_sums += plan.n_chains * run(
+                    number, documents, plan, sampling.n_label_tokens, label_sums, entry_sums
                 )
         n_samples = sampling.n_chains * sampling.n_samples
         spoken = label_sums / n_samples
@@ -150,124 +162,69 @@ class Inference:
     def _run(
         self,
         number: int,
-        documents: tuple[np.ndarray, ...],
-        lengths: np.ndarray,
-        sampling: Sampling,
-        chains: tuple[int, int],
-        seed: int,
+        documents: Documents,
+        plan: Plan,
+        n_label_tokens: int,
         label_sums: np.ndarray,
         entry_sums: np.ndarray,
     ) -> np.ndarray:
         """Add to the sums; returns the mean of alpha' under one set of topics, (n, C)."""
         from setwise.models.topics._inference_kernel import infer
 
-        tables, phi, gamma = self._tables(number)
-        n_topics = tables[7].shape[1]  # those that are sampled
-        topic_sums = np.zeros((len(lengths), n_topics))
-        infer(
-            *documents,
-            *self._word_tables,
-            *tables,
-            *(self.prior.eta if self.topics is not None else 0.0, self.alpha, gamma),
-            *(*chains, sampling.burn_in, sampling.n_samples, sampling.thin, seed),
-            *(label_sums, topic_sums, entry_sums),
-        )
+        (tables, phi), weights = self._tables(number), self._weights()
+        n_topics = len(tables.topics.floor)  # those that are sampled
+        topic_sums = np.zeros((len(label_sums), n_topics))
+        infer(documents, self._words, tables, weights, plan, label_sums, topic_sums, entry_sums)
         if self.topics is None:
             return np.full(label_sums.shape, self.alpha if self.alpha > 0 else 1.0)
-        weights = np.tile(self.topics.weights(number), (len(lengths), 1))  # of empty documents
-        spoken = lengths > 0
+        shares = np.tile(self.topics.weights(number), (len(label_sums), 1))  # of empty documents
         if n_topics:
-            means = topic_sums / (chains[1] * sampling.n_samples) + gamma
-            weights[spoken] = (means / means.sum(axis=1, keepdims=True))[spoken]
-        prior: np.ndarray = self.prior.eta * (weights @ phi) + self.alpha
+            means = topic_sums / (plan.n_chains * plan.n_samples) + weights.gamma
+            spoken = documents.lengths > 0
+            shares[spoken] = (means / means.sum(axis=1, keepdims=True))[spoken]
+        prior: np.ndarray = weights.eta * (shares @ phi) + self.alpha
         return prior
 
     def _run_properly(
         self,
         number: int,
-        documents: tuple[np.ndarray, ...],
-        lengths: np.ndarray,
-        sampling: Sampling,
-        chains: tuple[int, int],
-        seed: int,
+        documents: Documents,
+        plan: Plan,
+        n_label_tokens: int,
         label_sums: np.ndarray,
         entry_sums: np.ndarray,
     ) -> np.ndarray:
         from setwise.models.topics._proper_kernel import infer_properly
 
         assert self.topics is not None
-        phi = self.topics.dense(number)
-        by_label = np.ascontiguousarray(phi.T)
-        token_sums = np.zeros_like(label_sums)
+        weights, token_sums = self._weights(), np.zeros_like(label_sums)
         infer_properly(
-            *documents,
-            *self._word_tables,
-            *(by_label.ravel(), np.cumsum(by_label, axis=1).ravel(), np.cumsum(phi, axis=1)),
-            *(self.prior.eta, self.alpha, self.prior.gamma / self.topics.n_topics),
-            *(sampling.n_label_tokens, *chains),
-            *(sampling.burn_in, sampling.n_samples, sampling.thin, seed),
-            *(label_sums, token_sums, entry_sums),
+            *(documents, self._words, self._flat, *self._proper_tables(number)),
+            *(weights, n_label_tokens, plan, label_sums, token_sums, entry_sums),
         )
-        drawn = token_sums / (chains[1] * sampling.n_samples * sampling.n_label_tokens)
-        drawn[lengths == 0] = self.topics.weights(number) @ phi
-        prior: np.ndarray = self.prior.eta * drawn + self.alpha
+        drawn = token_sums / (plan.n_chains * plan.n_samples * n_label_tokens)
+        drawn[documents.lengths == 0] = self.topics.weights(number) @ self.topics.dense(number)
+        prior: np.ndarray = weights.eta * drawn + self.alpha
         return prior
 
-    def _tables(self, number: int) -> tuple[Any, ...]:
-        """What depends on one set of topics: for the kernel, phi', and gamma of each topic."""
+    def _weights(self) -> Weights:
+        if self.topics is None:
+            return Weights(0.0, self.alpha, 0.0)
+        return Weights(self.prior.eta, self.alpha, self.prior.gamma / self.topics.n_topics)
+
+    def _tables(self, number: int) -> tuple[PriorTables, np.ndarray]:
+        """What depends on one set: tables for the kernel, and phi' (T, C)."""
         if number not in self._sets:
-            self._sets[number] = self._made_tables(number)
+            C = self.n_labels
+            phi = np.zeros((1, C)) if self.topics is None else self.topics.dense(number)
+            tables = prior_tables(self.words, self._flat, self.topics, number)
+            self._sets[number] = tables, phi
         return self._sets[number]
 
-    def _made_tables(self, number: int) -> tuple[Any, ...]:
-        C, topics = self.n_labels, self.topics
-        phi = np.zeros((1, C)) if topics is None else topics.dense(number)
-        fixed = len(phi) == 1  # the prior is the same for all documents
-        base = phi.sum(axis=0)
-        excess, floor = self.words.excess, self.words.floor
-        by_word = _running_rows(excess, excess.data * base[excess.indices])
-        by_floor = np.cumsum(floor * base)
-        J = excess @ base + by_floor[-1]
-        if fixed or topics is None:
-            nothing = sparse.csr_array((0, C))
-            own, own_floor, gamma = nothing, np.zeros(0), 0.0
-        else:
-            own, own_floor = topics.excess(number), topics.floor(number)
-            gamma = self.prior.gamma / topics.n_topics
-        own = _rows_falling(own)
-        # sum over c of phi_wc phi'_tc, both with their floors.
-        G = (excess @ own.T).toarray() + own @ floor + np.outer(self._word_tables[-1], own_floor)
-        by_label = np.ascontiguousarray(phi.T) if own.shape[0] else np.zeros((C, 0))
-        tables = (
-            *(by_word, by_floor, J, own.indptr.astype(np.int64), own.indices.astype(np.int32)),
-            *(own.data.astype(np.float64), own_floor, G.astype(np.float32)),
-            *(by_label.astype(np.float32).ravel(), np.cumsum(by_label, axis=1).ravel()),
-        )
-        return tables, phi, gamma
-
-
-def _word_tables(words: WordDistributions) -> tuple[np.ndarray, ...]:
-    """What all sets of topics share: phi by word, and running sums."""
-    excess, floor = words.excess, words.floor
-    return (
-        *(excess.indptr.astype(np.int64), excess.indices.astype(np.int32)),
-        *(excess.data.astype(np.float32), floor, _running_rows(excess, excess.data)),
-        *(np.cumsum(floor), np.asarray(excess.sum(axis=1)) + floor.sum()),
-    )
-
-
-def _running_rows(matrix: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Running sums of values along each row of a CSR matrix, from zero in every row."""
-    running = np.concatenate([[0.0], np.cumsum(values)])
-    before = np.repeat(running[matrix.indptr[:-1]], np.diff(matrix.indptr))
-    sums: np.ndarray = running[1:] - before
-    return sums
-
-
-def _rows_falling(matrix: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix with each row's entries by falling value."""
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((-matrix.data, row))
-    return sparse.csr_array(
-        (matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape
-    )
+    def _proper_tables(self, number: int) -> tuple[TopicsOfLabels, np.ndarray]:
+        """Phi' of one set, for the proper sampler: by label, and running sums by topic."""
+        assert self.topics is not None
+        if number not in self._proper_sets:
+            phi = self.topics.dense(number)
+            self._proper_sets[number] = topics_of_labels(phi), np.cumsum(phi, axis=1)
+        return self._proper_sets[number]

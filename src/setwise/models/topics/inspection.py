@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from setwise.data.labels import Label
 from setwise.errors import DataError, LabelMismatch
+from setwise.models.topics.attribution import Attribution
 from setwise.models.topics.documents import word_counts
-
-COLOURS = ("#ffd6a5", "#bde0fe", "#caffbf", "#ffc6ff", "#fdffb6", "#d0bfff")
 
 
 @dataclass(frozen=True)
@@ -26,31 +24,6 @@ class TopicOfLabels:
 
     weight: float
     labels: tuple[tuple[Label, float], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Attribution:
-    """Which words of a document speak for which label.
-
-    ``tokens[i, j]`` of the ``counts[i]`` tokens of ``words[i]`` speak for ``labels[j]``.
-    """
-
-    words: tuple[Any, ...]
-    counts: np.ndarray
-    labels: tuple[Label, ...]
-    tokens: np.ndarray
-
-    def to_html(self) -> str:
-        """The words, each in the colour of the label that it speaks for most."""
-        legend = " ".join(
-            f'<mark style="background:{_colour(j)}">{escape(str(label))}</mark>'
-            for j, label in enumerate(self.labels)
-        )
-        shares = self.tokens / self.counts[:, None]
-        body = " ".join(
-            _marked(word, share) for word, share in zip(self.words, shares, strict=True)
-        )
-        return f'<div class="attribution"><p>{legend}</p><p>{body}</p></div>'
 
 
 class Inspection:
@@ -101,10 +74,19 @@ class Inspection:
         ]
 
     def attribute(
-        self, X: Any, *, n_labels: int = 5, words: Sequence[Any] | None = None
+        self,
+        X: Any,
+        *,
+        n_labels: int = 5,
+        words: Sequence[Any] | None = None,
+        label_names: Sequence[Label] | None = None,
     ) -> list[Attribution]:
-        """Which words speak for which label, for each document and its ``n_labels`` best labels."""
+        """Which words speak for which label, for each document and its ``n_labels`` best labels.
+
+        ``label_names`` names the labels, where the model was given a matrix without names.
+        """
         names = self._word_names(words)
+        labels = self.label_names_ if label_names is None else tuple(label_names)
         inferred, counts = self._attributed(word_counts(self._features(X)))  # type: ignore[attr-defined]
         found = []
         for d, theta in enumerate(inferred.theta):
@@ -114,7 +96,7 @@ class Inspection:
                 Attribution(
                     tuple(names[w] for w in counts.indices[entries]),
                     counts.data[entries],
-                    tuple(self.label_names_[c] for c in best),
+                    tuple(labels[c] for c in best),
                     inferred.by_entry[entries][:, best],
                 )
             )
@@ -140,15 +122,3 @@ class Inspection:
         if unknown:
             raise LabelMismatch(f"no label {unknown[0]!r} was seen in training; see label_names_")
         return [numbers[label] for label in labels]
-
-
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
-
-
-def _marked(word: Any, share: np.ndarray) -> str:
-    text = escape(str(word))
-    if not len(share) or share.max() < 1 / (len(share) + 1):
-        return text  # other labels have it
-    best = int(share.argmax())
-    return f'<mark style="background:{_colour(best)}" title="{share[best]:.2f}">{text}</mark>'

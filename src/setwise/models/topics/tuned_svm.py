@@ -13,7 +13,7 @@ Margins become probabilities by Platt's sigmoids, fitted to margins of rows left
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ from setwise.distributions import Product
 from setwise.learners.in_threads import in_threads
 from setwise.learners.platt import fit_sigmoids, smoothed_targets
 from setwise.metrics.options import check_choice
+from setwise.models.about import LABELS_APART, About
 from setwise.models.base import SetClassifier
 from setwise.storage import storable
 
@@ -45,8 +46,7 @@ class TunedSVM(SetClassifier):
     C : float
         Inverse strength of the penalty.
     normalize : {"l2", "l1"} or None
-        Scale rows to length one, or to sum one; the latter with an intercept gives what the paper
-        has for its plain SVMs on Yahoo Arts, the former gives more.
+        Scale rows to length one, or to sum one as the paper does.
     fit_intercept : bool
         Add a constant feature, penalised as all others.
     tol, max_iter
@@ -69,6 +69,14 @@ class TunedSVM(SetClassifier):
     >>> model.margins(np.array([[1.0, 0.0]])).round(1)
     array([[ 0.9, -0.9]])
     """
+
+    about: ClassVar[About] = About(
+        paper="Lewis 2004; Rubin 2012, 5.1",
+        joint=False,
+        learners="linear SVM",
+        cost="n d L, for each of 11 weights",
+        why_not=LABELS_APART,
+    )
 
     def __init__(
         self,

@@ -1,0 +1,1 @@
+"""Pages of results: facts first, then Markdown and HTML made of them."""

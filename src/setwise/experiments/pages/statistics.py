@@ -1,0 +1,95 @@
+"""What is chance and what is not: paired tests, ranks, critical differences.
+
+Demšar, *Statistical comparisons of classifiers over multiple data sets*, JMLR 2006: Friedman's test
+says whether models differ over data sets, Nemenyi's critical difference which of them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Mean ranks of models over data sets, 1 for the best."""
+
+    models: list[str]
+    mean: list[float]
+    n_datasets: int
+    p_value: float
+    critical_difference: float
+
+
+def ranks(models: Sequence[str], values: np.ndarray, less_is_better: bool) -> Ranks | None:
+    """Ranks of complete rows of values (data sets, models); None where there is too little.
+
+    >>> found = ranks(["a", "b", "c"], np.array([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2]]), False)
+    >>> found.mean
+    [1.0, 2.0, 3.0]
+    """
+    n, k = values.shape
+    if n < 2 or k < 3:
+        return None
+    placed = stats.rankdata(values if less_is_better else -values, axis=1)
+    mean = placed.mean(axis=0)
+    same = bool((placed == placed[:, :1]).all())
+    p_value = 1.0 if same else float(stats.friedmanchisquare(*placed.T).pvalue)
+    return Ranks(list(models), mean.tolist(), n, p_value, critical_difference(k, n))
+
+
+def critical_difference(n_models: int, n_datasets: int, level: float = LEVEL) -> float:
+    """Nemenyi's: mean ranks that are further apart differ by more than chance.
+
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    q = stats.studentized_range.ppf(1 - level, n_models, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_models * (n_models + 1) / (6 * n_datasets)))
+
+
+def runs_differ(ours: Sequence[float], theirs: Sequence[float]) -> bool:
+    """Whether runs over the same folds or seeds differ by a paired t-test."""
+    gaps = np.asarray(ours) - np.asarray(theirs)
+    if len(gaps) < 2 or np.allclose(gaps, gaps[0]):
+        return bool(len(gaps) > 1 and gaps[0] != 0)
+    return bool(stats.ttest_1samp(gaps, 0).pvalue < LEVEL)
+
+
+def rows_differ(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    """Whether the same test rows are told differently: the mean gap over its standard error."""
+    gaps = ours - theirs
+    error = gaps.std() / np.sqrt(len(gaps))
+    return bool(abs(gaps.mean()) > stats.norm.ppf(1 - LEVEL / 2) * error) if error else False
+
+
+def paired_bootstrap(
+    ours: np.ndarray, theirs: np.ndarray, draws: int = 2000, seed: int = 0
+) -> tuple[float, float, float]:
+    """The mean gap of two models on the same rows, and the middle 95% of it over drawn rows.
+
+    >>> gap, low, high = paired_bootstrap(np.ones(50), np.zeros(50))
+    >>> gap, low, high
+    (1.0, 1.0, 1.0)
+    """
+    gaps = ours - theirs
+    random = np.random.default_rng(seed)
+    n = len(gaps)
+    means = [gaps[random.integers(0, n, n)].mean() for _ in range(draws)]
+    low, high = np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2])
+    return float(gaps.mean()), float(low), float(high)
+
+
+def noise_of(deviation: float, n_runs: int, row_error: float | None) -> float:
+    """The standard error of a mean over runs.
+
+    Folds test each row once, so that their deviation holds all chance; runs with other seeds on
+    one test part say nothing about the chance in its rows, which ``row_error`` adds.
+    """
+    runs = deviation / np.sqrt(max(n_runs, 1))
+    return float(np.hypot(runs, row_error or 0.0))

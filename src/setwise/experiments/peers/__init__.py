@@ -1,0 +1,1 @@
+"""What a user would pick instead: other libraries' ways to predict label sets, and our default."""

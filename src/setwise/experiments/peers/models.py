@@ -1,0 +1,162 @@
+"""Peers: scikit-learn's and LightGBM's ways to predict label sets, tuned on training rows.
+
+Each takes its best setting by set accuracy on a fifth of the training rows. Labels that all or no
+training rows have are predicted as they are there; most of these classifiers refuse them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from lightgbm import LGBMClassifier
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
+from sklearn.preprocessing import StandardScaler
+
+from setwise.data import holdout
+from setwise.data.labels import as_binary_csr
+
+N_CHAINS = 10
+SHARED = 50_000  # cells of Y, from which on processes pay
+
+
+class Peer(BaseEstimator):  # type: ignore[misc]
+    """Base: chooses a setting, fits, and predicts the same sets whatever they are for.
+
+    Parameters
+    ----------
+    settings : sequence of dict
+        Parameters of the classifiers within, among which held-out training rows choose.
+    random_state : int
+    """
+
+    def __init__(
+        self, settings: Sequence[Mapping[str, Any]] = ({},), random_state: int = 0
+    ) -> None:
+        self.settings = settings
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
+        """Choose a setting on held-out training rows, then fit with all of them."""
+        labels = as_binary_csr(Y)
+        dense = labels.toarray()
+        best: Mapping[str, Any] = self.settings[0]
+        if len(self.settings) > 1:
+            split = holdout(labels, test_size=0.2, groups=groups, random_state=self.random_state)
+            train, test = split
+            scores = []
+            for setting in self.settings:
+                self._fit_all(X[train], dense[train], setting)
+                right = (self.predict(X[test]) == dense[test]).all(axis=1)
+                scores.append(right.mean())
+            best = self.settings[int(np.argmax(scores))]
+        self.chosen_ = dict(best)
+        self._fit_all(X, dense, best)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Sets, 0/1 (n, L)."""
+        found = np.tile(self.constant_, (X.shape[0], 1))
+        found[:, self.varied_] = self._predict(self._scaled(X))
+        return found
+
+    def _fit_all(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        self.scaler_ = None if sparse.issparse(X) else StandardScaler().fit(X)
+        self.varied_ = np.flatnonzero((Y.min(axis=0) == 0) & (Y.max(axis=0) == 1))
+        self.constant_ = Y[0].astype(np.int8)
+        self._fit(self._scaled(X), Y[:, self.varied_], setting)
+
+    def _scaled(self, X: Any) -> Any:
+        if self.scaler_ is not None:
+            return self.scaler_.transform(X)
+        return sparse.csr_matrix(X)  # not all of them take sparse arrays
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _predict(self, X: Any) -> np.ndarray:
+        predicted: np.ndarray = self.model_.predict(X)
+        return predicted
+
+    def _logistic(self, X: Any, setting: Mapping[str, Any]) -> LogisticRegression:
+        solver = "liblinear" if sparse.issparse(X) else "lbfgs"
+        return LogisticRegression(
+            solver=solver, max_iter=1000, random_state=self.random_state, **setting
+        )
+
+
+class OneVsRest(Peer):
+    """scikit-learn's one-vs-rest logistic regressions."""
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        self.model_ = OneVsRestClassifier(self._logistic(X, setting), n_jobs=_jobs(Y)).fit(X, Y)
+
+
+class Chain(Peer):
+    """scikit-learn's classifier chain, in a random order."""
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        self.model_ = self._chain(X, setting, 0).fit(X, Y)
+
+    def _chain(self, X: Any, setting: Mapping[str, Any], number: int) -> ClassifierChain:
+        seed = 1000 * self.random_state + number
+        return ClassifierChain(self._logistic(X, setting), order="random", random_state=seed)
+
+
+class TenChains(Chain):
+    """Ten chains in random orders; the mean of their probabilities over one half.
+
+    The setting is chosen for one of them.
+    """
+
+    def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
+        """Choose for one chain, fit ten."""
+        one = Chain(self.settings, self.random_state).fit(X, Y, groups)
+        self.chosen_ = one.chosen_
+        self._fit_all(X, as_binary_csr(Y).toarray(), self.chosen_)
+        return self
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        self.models_ = [self._chain(X, setting, number).fit(X, Y) for number in range(N_CHAINS)]
+
+    def _predict(self, X: Any) -> np.ndarray:
+        mean = np.mean([chain.predict_proba(X) for chain in self.models_], axis=0)
+        return np.asarray(mean > 0.5, dtype=np.int8)
+
+
+class MultinomialSets(Peer):
+    """Each distinct label set a class of scikit-learn's multinomial logistic regression."""
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        self.sets_, classes = np.unique(Y, axis=0, return_inverse=True)
+        model = LogisticRegression(max_iter=300, random_state=self.random_state, **setting)
+        self.model_ = model.fit(X, classes.ravel())
+
+    def _predict(self, X: Any) -> np.ndarray:
+        found: np.ndarray = self.sets_[self.model_.predict(X)]
+        return found
+
+
+class LightGBMOneVsRest(Peer):
+    """One booster of LightGBM for each label."""
+
+    def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+        X = X.astype(np.float32)
+        booster = LGBMClassifier(
+            verbosity=-1, n_jobs=1, random_state=self.random_state, **setting
+        )  # labels side by side: its own threads wait for each other at every small step
+        self.model_ = OneVsRestClassifier(booster, n_jobs=_jobs(Y)).fit(X, Y)
+
+    def _predict(self, X: Any) -> np.ndarray:
+        predicted: np.ndarray = self.model_.predict(X.astype(np.float32))
+        return predicted
+
+
+def _jobs(Y: np.ndarray) -> int | None:
+    """All cores where there is enough to share; starting processes takes seconds."""
+    return -1 if Y.size > SHARED else None

@@ -1,0 +1,123 @@
+"""What the neural models share: their settings, training by minibatches, weights as arrays.
+
+A model names its network; the network has ``loss(x, y)``, one number a row, and ``relaxed(x)``,
+labels between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from setwise.distributions import Product
+from setwise.distributions.base import Distribution
+from setwise.errors import DataError, MissingDependency
+from setwise.models.base import SetClassifier
+from setwise.models.held_out import held_out_parts
+
+if TYPE_CHECKING:
+    from torch import nn
+
+HELD_OUT_SHARE = 0.1  # of the rows, which say when to stop
+LEAST_HELD_OUT = 2  # rows, below which all are learnt from, for all epochs
+CERTAIN = 1e-6  # relaxed labels stay this far from 0 and 1
+
+WHY_NOT_JOINT = "labels relaxed to [0, 1], whose values are no probabilities of sets"
+
+
+class NeuralSetClassifier(SetClassifier):
+    """Base of the neural models.
+
+    Subclasses have the parameters ``hidden``, ``learning_rate``, ``weight_decay``, ``batch_size``,
+    ``max_epochs``, ``patience`` and ``device`` beside those of every model.
+    """
+
+    hidden: int
+    learning_rate: float
+    weight_decay: float
+    batch_size: int
+    max_epochs: int
+    patience: int
+    device: str
+    n_jobs: int | None
+
+    @abstractmethod
+    def _network(self, n_features: int, n_labels: int, largest: int) -> nn.Module:
+        """A network with weights drawn at random; ``largest`` is the most labels a row has."""
+
+    def _learn(
+        self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
+    ) -> dict[str, Any]:
+        need_torch(type(self).__name__)
+        from setwise.models.neural.rows import Rows, chosen_device, feature_scale
+        from setwise.models.neural.training import seeded, trained
+
+        self._check()
+        counted = np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(sample_weight)
+        learnt, held_out = counted, counted[:0]
+        if len(counted) * HELD_OUT_SHARE >= LEAST_HELD_OUT:
+            learnt, held_out = held_out_parts(
+                Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state
+            )
+        centre, scale = feature_scale(X[learnt])
+        device = chosen_device(self.device)
+        rows = Rows(X, centre, scale, device, Y, sample_weight)
+        largest = int(np.diff(Y.indptr)[counted].max(initial=1))
+        with seeded(self.random_state, self.n_jobs):
+            network = self._network(X.shape[1], Y.shape[1], largest).to(device)
+            weights, history = trained(
+                network,
+                rows,
+                learnt,
+                held_out,
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                batch_size=self.batch_size,
+                max_epochs=self.max_epochs,
+                patience=self.patience,
+                random=np.random.default_rng(self.random_state),
+            )
+        return {
+            "weights_": weights,
+            "centre_": centre,
+            "scale_": scale,
+            "largest_": max(largest, 1),
+            "history_": history,
+        }
+
+    def _distribution(self, X: Any) -> Distribution:
+        need_torch(type(self).__name__)
+        from setwise.models.neural.rows import Rows, chosen_device
+        from setwise.models.neural.training import relaxed_labels, restored, seeded
+
+        device = chosen_device(self.device)
+        with seeded(self.random_state, self.n_jobs):
+            network = self._network(X.shape[1], len(self.label_names_), self.largest_)
+            network = restored(network, self.weights_).to(device)
+            y = relaxed_labels(network, Rows(X, self.centre_, self.scale_, device))
+        y = y.clip(CERTAIN, 1 - CERTAIN)
+        return Product(np.log(y) - np.log1p(-y), allow_empty=self.allow_empty_)
+
+    def _iterations(self) -> int:
+        return len(self.history_)
+
+    def _check(self) -> None:
+        for name in ("hidden", "batch_size", "max_epochs", "patience"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise DataError(f"{name} is a whole number from 1 up, not {value!r}")
+        if not self.learning_rate > 0:
+            raise DataError(f"learning_rate is above 0, not {self.learning_rate!r}; try 0.001")
+
+
+def need_torch(model: str) -> None:
+    """A sentence where PyTorch is not installed."""
+    if find_spec("torch") is None:
+        raise MissingDependency(
+            f"{model} is a neural network and needs PyTorch, which is not installed; "
+            'run: pip install "setwise[neural]"'
+        )

@@ -1,0 +1,158 @@
+"""Pages of results: what is marked, ranked and drawn."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from setwise.experiments import entries
+from setwise.experiments.entry import ModelSpec
+from setwise.experiments.packing import packed, unpacked
+from setwise.experiments.pages import statistics
+from setwise.experiments.pages.compare import contrasts, pivots
+from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
+from setwise.experiments.pages.gather import gathered
+from setwise.experiments.pages.html import page_of
+from setwise.experiments.pages.markdown import markdown_of
+from setwise.experiments.records import Results
+from setwise.experiments.runner import run_tasks
+from setwise.experiments.studies import STUDIES
+from setwise.experiments.study import ResultTable, Study
+from setwise.experiments.unit import units_of
+
+
+def run(experiment, store):
+    return run_tasks([(experiment, unit) for unit in units_of(experiment)], results=store)
+
+
+def tabulate(measured):
+    curve = {"rising": [(1, 0.5), (100, 0.75)]}
+    rows = [[name, *runs] for name, runs in measured.items()]
+    return [ResultTable("A figure", ("data", "value"), rows, "Drawn.", {"picture": curve})]
+
+
+@pytest.fixture
+def facts(small, tmp_path, monkeypatch):
+    store = Results(tmp_path / "results")
+    missing = ModelSpec("missing", "NoSuchModel")
+    monkeypatch.setitem(entries.ENTRIES, "small", replace(small, models=(*small.models, missing)))
+    run(entries.ENTRIES["small"], store)
+    study = Study("drawn", "A study", ("a",), lambda name, seed: 0.125, tabulate)
+    monkeypatch.setitem(STUDIES, "drawn", study)
+    run(study, store)
+    place = replace(gather_places()[0], experiments=("small", "drawn", "absent"), missing="more")
+    monkeypatch.setattr("setwise.experiments.pages.gather.PLACES", (place,))
+    return gathered(store)
+
+
+def gather_places():
+    from setwise.experiments.registry import PLACES
+
+    return PLACES
+
+
+def test_values_of_rows_survive_packing():
+    values = np.linspace(0, 1, 9)
+    texts = packed({"f1": values, "right": values > 0.4})
+    np.testing.assert_allclose(unpacked(texts["f1"], 9, False), values, atol=1e-3)
+    np.testing.assert_array_equal(unpacked(texts["right"], 9, True), values > 0.4)
+
+
+def test_models_are_compared_row_by_row_and_with_what_was_published(small):
+    records = run(small, None)
+    accuracy, f1 = pivots(small, records)
+    assert (accuracy.measure, f1.measure) == ("set_accuracy", "instance_f1")
+    good, weak = (accuracy.rows[name]["tiny"] for name in ("BR", "weak"))
+    assert good.is_best
+    assert not weak.is_best
+    assert (good.published, good.mark) == (0.01, "better")
+    high = replace(small, published={("tiny", "BR", "set_accuracy"): (0.99, "")})
+    assert pivots(high, records)[0].rows["BR"]["tiny"].mark == "worse"
+    near = replace(small, published={("tiny", "BR", "set_accuracy"): (good.mean - 0.01, "")})
+    assert pivots(near, records)[0].rows["BR"]["tiny"].mark == ""
+
+
+def test_a_model_is_held_against_the_best_of_its_rivals(small):
+    entry = replace(small, contrast=("BR", ("weak", "missing")))
+    found = contrasts(entry, run(entry, None))
+    assert [(one["dataset"], one["measure"]) for one in found] == [
+        (data, measure) for data in ("tiny", "other") for measure in ("set accuracy", "F1")
+    ]
+    assert all(one["rival"] == "weak" and one["verdict"] == "better" for one in found)
+    assert all(one["low"] <= one["gap"] <= one["high"] for one in found)
+    turned = replace(small, contrast=("weak", ("BR",)))
+    assert {one["verdict"] for one in contrasts(turned, run(turned, None))} == {"worse"}
+
+
+def test_paired_tests_see_small_steady_gaps():
+    random = np.random.default_rng(0)
+    base = random.normal(size=400)
+    assert statistics.rows_differ(base + 0.1 + 0.1 * random.normal(size=400), base)
+    assert not statistics.rows_differ(base + random.normal(size=400), base)
+    assert not statistics.rows_differ(base, base)
+    assert statistics.runs_differ([0.51, 0.62, 0.73, 0.82], [0.5, 0.6, 0.7, 0.8])
+    assert not statistics.runs_differ([0.5, 0.6, 0.7], [0.6, 0.5, 0.7])
+    assert not statistics.runs_differ([0.5], [0.9])
+
+
+def test_ranks_are_friedman_s():
+    values = np.array([[0.9, 0.8, 0.1], [0.7, 0.7, 0.2], [0.5, 0.4, 0.3], [0.8, 0.6, 0.1]])
+    found = statistics.ranks(["a", "b", "c"], values, less_is_better=False)
+    np.testing.assert_allclose(found.mean, [1.125, 1.875, 3.0], rtol=1e-12)
+    assert found.p_value < 0.05
+    turned = statistics.ranks(["a", "b", "c"], values, less_is_better=True)
+    np.testing.assert_allclose(turned.mean, [2.875, 2.125, 1.0], rtol=1e-12)
+    assert statistics.ranks(["a", "b"], values[:, :2], False) is None
+    # Demšar 2006, table 5: q at 5% is 2.343 for three models and 3.164 for ten
+    for k, q in ((3, 2.343), (10, 3.164)):
+        expected = q * np.sqrt(k * (k + 1) / (6 * 30))
+        assert statistics.critical_difference(k, 30) == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_diagram_joins_what_chance_may_have_told_apart():
+    ranks = {"models": ["a", "b", "c"], "mean": [1.0, 1.5, 3.0], "critical_difference": 1.0}
+    drawn = critical_difference_diagram(ranks)
+    assert drawn.count('class="bar"') == 2  # the difference itself, and a with b
+    assert critical_difference_diagram(ranks | {"critical_difference": 5.0}).count("bar") == 2
+    assert critical_difference_diagram(ranks | {"critical_difference": 0.1}).count("bar") == 1
+    assert "b 1.50" in drawn
+
+
+def test_curves_are_drawn_over_round_numbers():
+    drawn = curves("title", {"one": [(1, 0.2), (10, 0.3)], "empty": []})
+    assert drawn.count("<circle") == 2
+    assert "empty" not in drawn
+    assert curves("title", {}) == ""
+    assert ticks(3, 3)
+
+
+def test_the_markdown_page_has_ours_beside_theirs(facts):
+    text = markdown_of(facts)
+    assert re.search(r"\| BR \| \*\*0\.\d{4} \(0\.01\) ▲\*\* \|", text)
+    assert "published: Nobody 1900, Table 1" in text
+    assert "- Failed: missing on tiny, other: setwise" in text
+    assert "Only a test." in text
+    assert "(more). Not run: absent." in text
+    assert "numpy" in text
+    assert "| a | 0.125 |" in text
+
+
+def test_the_html_page_needs_nothing_else(facts):
+    page = page_of(facts)
+    assert "http" not in page
+    assert "<script" not in page
+    assert 'class="better">▲' in page
+    assert page.count("<svg") == 1  # the figure; two data sets make no diagram
+    assert "Nobody 1900" in page
+
+
+def test_records_of_other_settings_are_left_out(small, tmp_path, monkeypatch):
+    store = Results(tmp_path / "results")
+    run(small, store)
+    changed = replace(small, models=(ModelSpec("BR", "BinaryRelevance", {"C": 0.5}),))
+    monkeypatch.setitem(entries.ENTRIES, "small", changed)
+    assert "small" not in gathered(store)["experiments"]
+    run(replace(changed, datasets=("tiny",)), store)
+    told = gathered(store)["experiments"]["small"]
+    assert (told["quick"], told["absent"]) == (False, ["other"])

@@ -1,0 +1,74 @@
+"""What one would pick instead, and our default."""
+
+import stat
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from setwise.errors import MissingDependency
+from setwise.experiments.measuring import made
+from setwise.experiments.peers.boomer import VARIABLE, Boomer
+from setwise.experiments.peers.entry import OURS, PEERS
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3))
+    Y = (X[:, :2] + 0.3 * random.normal(size=(120, 2)) > 0).astype(int)
+    return X, np.column_stack([Y, np.ones(120, int), np.zeros(120, int)])  # two say nothing
+
+
+@pytest.mark.parametrize("spec", PEERS[:5], ids=lambda spec: spec.name)
+def test_peers_learn_and_keep_constant_labels(rows, spec):
+    X, Y = rows
+    # some of them dense, some sparse: the ways through the base class are the same
+    X = sparse.csr_array(X) if "chain" in spec.name or "LightGBM" in spec.name else X
+    check(made(spec, 0), X, Y)
+
+
+@pytest.mark.slow
+def test_our_default_chooses(rows):
+    check(made(OURS[0], 0), *rows)
+
+
+def check(model, X, Y):
+    model.fit(X[:80], sparse.csr_array(Y[:80]))
+    found = model.predict(X[80:])
+    found = found.toarray() if sparse.issparse(found) else found
+    assert (found[:, 2:] == [1, 0]).all()
+    assert (found == Y[80:]).mean() > 0.85
+    assert model.chosen_
+
+
+def test_boomer_needs_a_python_of_its_own(rows, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(MissingDependency, match="SETWISE_BOOMER_PYTHON"):
+        Boomer().fit(*rows)
+
+
+def test_boomer_is_asked_through_files(rows, tmp_path, monkeypatch):
+    X, Y = rows
+    package = tmp_path / "mlrl/boosting"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "class BoomerClassifier:\n"
+        "    def __init__(self, **given): self.given = given\n"
+        "    def fit(self, X, Y): self.n = Y.shape[1]\n"
+        "    def predict(self, X):\n"
+        "        import numpy as np\n"
+        "        value = self.given['binary_predictor'] == 'gfm' and self.given['max_rules'] == 7\n"
+        "        return np.full((X.shape[0], self.n), value)\n"
+    )
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv(VARIABLE, str(python))
+    model = Boomer(n_rules=7).fit(X, Y)
+    assert model.predict_for(X[:9], "f1").tolist() == [[1] * 4] * 9
+    assert model.predict_for(sparse.csr_array(X[:9]), "set_accuracy").sum() == 0
+    (package / "__init__.py").write_text("raise ImportError('no such thing')")
+    with pytest.raises(MissingDependency, match="no such thing"):
+        model.predict_for(X, "f1")

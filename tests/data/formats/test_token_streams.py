@@ -6,8 +6,8 @@ from setwise.data.formats.token_streams import read_token_streams
 from setwise.errors import FormatError
 
 
-def save(path, **changes):
-    words = np.array(["apple", "pear"], dtype=object)
+def save(path, words=("apple", "pear"), **changes):
+    words = np.array(words, dtype=object)
     labels = np.array(["fruit", "tree"], dtype=object)
     part = {"widx": [1, 1, 2], "wdidx": [1, 1, 2], "cidx": [1, 2, 2], "cdidx": [1, 1, 2]}
     contents = {"traindata": part | changes, "testdata": part, "wlabels": words, "clabels": labels}
@@ -28,6 +28,16 @@ def test_ids_out_of_range_get_a_sentence(tmp_path):
         read_token_streams(save(tmp_path / "x.mat", widx=[1, 1, 3]))
     with pytest.raises(FormatError, match="cidx must lie between 1 and 2"):
         read_token_streams(save(tmp_path / "x.mat", cidx=[0, 1, 2]))
+
+
+def test_one_word_in_a_thousand_may_lack_a_name(tmp_path):
+    many = np.array([f"w{i}" for i in range(1000)], dtype=object)
+    ds = read_token_streams(save(tmp_path / "x.mat", words=many, widx=[1, 1, 1001]))
+    assert ds.X_train.shape == (2, 1001)
+    assert ds.X_train[1, 1000] == 1
+    assert ds.feature_names[-2:] == ("w999", "unnamed word 1001")
+    with pytest.raises(FormatError, match="widx must lie between 1 and 1000"):
+        read_token_streams(save(tmp_path / "x.mat", words=many, widx=[1, 1, 1002]))
 
 
 def test_another_matlab_file_or_none_gets_a_sentence(tmp_path, write):

@@ -2,6 +2,8 @@
 
 A part (``traindata``, ``testdata``) lists one word id and document id per token (``widx``,
 ``wdidx``), and one label id and document id per label (``cidx``, ``cdidx``), all counted from 1.
+Some of the published files name one or two words fewer than they use: the last words get a name
+that says so.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from setwise.data.formats.files import StrPath
 from setwise.data.sparse_rows import canonical_csr
 from setwise.errors import FormatError
 
+MOST_UNNAMED = 0.001  # of the words; with more, names are missing because the file is damaged
+
 
 def read_token_streams(path: StrPath) -> Dataset:
     """Word counts and label sets of a MATLAB v5 file with a train and a test part."""
@@ -26,7 +30,10 @@ def read_token_streams(path: StrPath) -> Dataset:
         raise FormatError(path, "no such file", remedy="check the path")
     try:
         contents = loadmat(path)
-        word_names, label_names = _names(contents["wlabels"]), _names(contents["clabels"])
+        label_names = _names(contents["clabels"])
+        word_names = _with_unnamed(
+            _names(contents["wlabels"]), (contents["traindata"], contents["testdata"])
+        )
         train = _part(path, contents["traindata"], len(word_names), len(label_names))
         test = _part(path, contents["testdata"], len(word_names), len(label_names))
     except FormatError:
@@ -46,6 +53,14 @@ def read_token_streams(path: StrPath) -> Dataset:
         label_names=label_names,
         feature_names=word_names,
     )
+
+
+def _with_unnamed(names: tuple[str, ...], parts: tuple[Any, Any]) -> tuple[str, ...]:
+    """The names, and names for the few words beyond them that are used."""
+    used = max(int(part["widx"][0, 0].max()) for part in parts)
+    if not 0 < used - len(names) <= MOST_UNNAMED * used:
+        return names
+    return names + tuple(f"unnamed word {word}" for word in range(len(names) + 1, used + 1))
 
 
 def _part(

@@ -18,7 +18,7 @@ from setwise.distributions.step_chain import StepChain
 from setwise.errors import DataError
 from setwise.learners import ElasticNetBank
 from setwise.models.chains import ClassifierChain, MixtureOfExperts
-from setwise.models.chains.steps import conditional_of, fit_steps
+from setwise.models.chains.steps import conditional_of, fit_steps, labels_before
 
 
 def rows(n=120, d=3, L=4, seed=0):
@@ -53,7 +53,10 @@ def test_elastic_chains_are_linear():
     assert isinstance(dist, Chain)
     assert (model.weights_ == 0).any()
     # The same place by place, with labels that count sqrt(C_labels / C) times.
-    banks = fit_steps(X, Y, model.order_, lambda: ElasticNetBank(C=0.1, max_iter=200), scale=10.0)
+    before = labels_before(model.order_)
+    banks = fit_steps(
+        X, Y, model.order_, before, lambda: ElasticNetBank(C=0.1, max_iter=200), scale=10.0
+    )
     steps = StepChain(conditional_of(banks, X, 10.0, 30.0), np.arange(len(X)), model.order_)
     np.testing.assert_allclose(
         dist.log_prob(Y), replace(steps, allow_empty=dist.allow_empty).log_prob(Y), rtol=1e-6

@@ -33,7 +33,7 @@ from setwise.models.chains.network import (
     fit_network,
 )
 from setwise.models.chains.order import ORDERS, given_order, learn_order, simple_order
-from setwise.models.chains.steps import conditional_of, fit_steps, linear_parts
+from setwise.models.chains.steps import conditional_of, labels_before, learnt_steps
 from setwise.models.held_out import held_out_parts
 from setwise.storage import storable
 
@@ -183,8 +183,6 @@ class ClassifierChain(SetClassifier):
         self, X: Any, Y: np.ndarray, order: np.ndarray, weight: np.ndarray | None
     ) -> dict[str, Any]:
         """What other learners learn, place by place: weights if they are linear, else banks."""
-        if weight is not None:  # not every learner leaves out what weighs nothing
-            X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
 
         def make() -> Any:
             return make_bank(
@@ -192,16 +190,8 @@ class ClassifierChain(SetClassifier):
                 random_state=self.random_state, n_jobs=self.n_jobs,
             )  # fmt: skip
 
-        banks = fit_steps(X, Y, order, make, scale=self._scale, weight=weight)
-        parts = linear_parts(banks, order, X.shape[1], self._scale)
-        weights, biases, label_weights = parts or (None, None, None)
-        return {
-            "weights_": weights,
-            "biases_": biases,
-            "label_weights_": label_weights,
-            "banks_": banks if parts is None else None,
-            "solver_iterations_": max(getattr(bank, "n_iter_", 1) for bank in banks),
-        }
+        before = labels_before(order)
+        return learnt_steps(X, Y, order, before, make, scale=self._scale, weight=weight)
 
     @property
     def _scale(self) -> float:

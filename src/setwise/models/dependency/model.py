@@ -27,8 +27,7 @@ from setwise.models.base import SetClassifier
 from setwise.models.binary_relevance import HELD_OUT_SHARE, MAX_LOG_ODDS
 from setwise.models.chains.network import best_strength, check_strengths, fit_network
 from setwise.models.chains.order import simple_order
-from setwise.models.chains.steps import conditional_of
-from setwise.models.dependency.conditionals import fit_conditionals, linear_conditionals
+from setwise.models.chains.steps import all_others, conditional_of, learnt_steps
 from setwise.models.dependency.gibbs import (
     draw_luck,
     linear_samples,
@@ -206,16 +205,8 @@ class DependencyNetwork(SetClassifier):
                 random_state=self.random_state, n_jobs=self.n_jobs,
             )  # fmt: skip
 
-        banks = fit_conditionals(X, Y, order, make, scale=self._scale, weight=weight)
-        parts = linear_conditionals(banks, order, X.shape[1], self._scale)
-        weights, biases, label_weights = parts or (None, None, None)
-        return {
-            "weights_": weights,
-            "biases_": biases,
-            "label_weights_": label_weights,
-            "banks_": banks if parts is None else None,
-            "solver_iterations_": max(getattr(bank, "n_iter_", 1) for bank in banks),
-        }
+        others = all_others(order)
+        return learnt_steps(X, Y, order, others, make, scale=self._scale, weight=weight)
 
     def _distribution(self, X: Any) -> Distribution:
         n, L = X.shape[0], len(self.label_names_)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from setwise.decisions import Decision
 from setwise.distributions import Product
 from setwise.distributions.base import Distribution
 from setwise.errors import DataError, MissingDependency
@@ -24,26 +25,62 @@ if TYPE_CHECKING:
 
 HELD_OUT_SHARE = 0.1  # of the rows, which say when to stop
 LEAST_HELD_OUT = 2  # rows, below which all are learnt from, for all epochs
+COUNTS = ("hidden", "patterns", "batch_size", "max_epochs", "patience")
 CERTAIN = 1e-6  # relaxed labels stay this far from 0 and 1
 
 WHY_NOT_JOINT = "labels relaxed to [0, 1], whose values are no probabilities of sets"
 
 
 class NeuralSetClassifier(SetClassifier):
-    """Base of the neural models.
+    """Base of the neural models, which document their parameters.
 
-    Subclasses have the parameters ``hidden``, ``learning_rate``, ``weight_decay``, ``batch_size``,
-    ``max_epochs``, ``patience`` and ``device`` beside those of every model.
+    ``own_steps`` and ``own_step_size`` are how a model searches for labels unless it is told.
     """
 
-    hidden: int
-    learning_rate: float
-    weight_decay: float
-    batch_size: int
-    max_epochs: int
-    patience: int
-    device: str
-    n_jobs: int | None
+    own_steps: ClassVar[int]
+    own_step_size: ClassVar[float]
+
+    def __init__(
+        self,
+        hidden: int = 150,
+        *,
+        patterns: int = 16,
+        steps: int | None = None,
+        step_size: float | None = None,
+        learning_rate: float = 0.001,
+        weight_decay: float = 0.01,
+        batch_size: int = 64,
+        max_epochs: int = 100,
+        patience: int = 10,
+        target: str | Decision = "set_accuracy",
+        allow_empty: bool | str = "auto",
+        device: str = "auto",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.patterns = patterns
+        self.steps = steps
+        self.step_size = step_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.target = target
+        self.allow_empty = allow_empty
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _search(self) -> tuple[int, float]:
+        """The number of steps in the search for labels, and their size."""
+        steps = self.own_steps if self.steps is None else self.steps
+        size = self.own_step_size if self.step_size is None else self.step_size
+        return steps, size
 
     @abstractmethod
     def _network(self, n_features: int, n_labels: int, largest: int) -> nn.Module:
@@ -106,8 +143,8 @@ class NeuralSetClassifier(SetClassifier):
         return len(self.history_)
 
     def _check(self) -> None:
-        for name in ("hidden", "batch_size", "max_epochs", "patience"):
-            value = getattr(self, name)
+        counts = {name: getattr(self, name) for name in COUNTS} | {"steps": self._search[0]}
+        for name, value in counts.items():
             if not isinstance(value, int | np.integer) or value < 1:
                 raise DataError(f"{name} is a whole number from 1 up, not {value!r}")
         if not self.learning_rate > 0:

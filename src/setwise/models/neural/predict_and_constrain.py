@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from setwise.decisions import Decision
 from setwise.models.about import About
 from setwise.models.neural.base import WHY_NOT_JOINT, NeuralSetClassifier
 from setwise.storage import storable
@@ -30,8 +29,8 @@ class PredictAndConstrain(NeuralSetClassifier):
         Units of the hidden layers, of labels and of their number.
     patterns : int
         Patterns of labels in the score.
-    steps, step_size : int, float
-        Of the ascent to the labels.
+    steps, step_size : int, float, optional
+        Of the ascent to the labels: 5 steps of 0.1.
     learning_rate, weight_decay, batch_size : of the optimiser, AdamW
     max_epochs, patience : int
         At most so many times over the rows, and so many without a gain on rows held out.
@@ -78,40 +77,8 @@ class PredictAndConstrain(NeuralSetClassifier):
         why_not=WHY_NOT_JOINT,
     )
 
-    def __init__(
-        self,
-        hidden: int = 150,
-        *,
-        patterns: int = 16,
-        steps: int = 5,
-        step_size: float = 0.1,
-        learning_rate: float = 0.001,
-        weight_decay: float = 0.01,
-        batch_size: int = 64,
-        max_epochs: int = 100,
-        patience: int = 10,
-        target: str | Decision = "set_accuracy",
-        allow_empty: bool | str = "auto",
-        device: str = "auto",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.patterns = patterns
-        self.steps = steps
-        self.step_size = step_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.target = target
-        self.allow_empty = allow_empty
-        self.device = device
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    own_steps: ClassVar[int] = 5
+    own_step_size: ClassVar[float] = 0.1
 
     def _network(self, n_features: int, n_labels: int, largest: int) -> nn.Module:
         from setwise.models.neural.constrained_network import ConstrainedNetwork
@@ -121,7 +88,6 @@ class PredictAndConstrain(NeuralSetClassifier):
             n_labels,
             self.hidden,
             self.patterns,
-            self.steps,
-            self.step_size,
+            *self._search,
             max(largest, 1),
         )

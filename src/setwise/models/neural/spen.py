@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from setwise.decisions import Decision
 from setwise.models.about import About
 from setwise.models.neural.base import WHY_NOT_JOINT, NeuralSetClassifier
 from setwise.storage import storable
@@ -30,10 +29,9 @@ class SPEN(NeuralSetClassifier):
         Units of the perceptron's hidden layer.
     patterns : int
         Patterns of labels in the energy.
-    steps : int
-        Steps of the descent to the labels.
-    step_share : float
-        How far a step goes towards where the energy would have it, from 0 to 1.
+    steps, step_size : int, float, optional
+        Of the descent to the labels: 5 steps, each half of the way to where the energy would have
+        them.
     learning_rate, weight_decay, batch_size : of the optimiser, AdamW
     max_epochs, patience : int
         At most so many times over the rows, and so many without a gain on rows held out.
@@ -79,44 +77,10 @@ class SPEN(NeuralSetClassifier):
         why_not=WHY_NOT_JOINT,
     )
 
-    def __init__(
-        self,
-        hidden: int = 150,
-        *,
-        patterns: int = 16,
-        steps: int = 5,
-        step_share: float = 0.5,
-        learning_rate: float = 0.001,
-        weight_decay: float = 0.01,
-        batch_size: int = 64,
-        max_epochs: int = 100,
-        patience: int = 10,
-        target: str | Decision = "set_accuracy",
-        allow_empty: bool | str = "auto",
-        device: str = "auto",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.patterns = patterns
-        self.steps = steps
-        self.step_share = step_share
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.target = target
-        self.allow_empty = allow_empty
-        self.device = device
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    own_steps: ClassVar[int] = 5
+    own_step_size: ClassVar[float] = 0.5
 
     def _network(self, n_features: int, n_labels: int, largest: int) -> nn.Module:
         from setwise.models.neural.spen_network import EnergyNetwork
 
-        return EnergyNetwork(
-            n_features, n_labels, self.hidden, self.patterns, self.steps, self.step_share
-        )
+        return EnergyNetwork(n_features, n_labels, self.hidden, self.patterns, *self._search)

@@ -18,7 +18,7 @@ import setwise as sw
 from setwise.data import load_dataset
 from setwise.decisions import decision_for
 from setwise.experiments.entries import ENTRIES
-from setwise.experiments.runner import prepared
+from setwise.experiments.measuring import prepared
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import setwise as sw
 from setwise.data import Dataset, load_dataset
 from setwise.experiments.entries import ENTRIES
-from setwise.experiments.runner import prepared
+from setwise.experiments.measuring import prepared
 
 DENSE: dict[str, Any] = {"min_responsibility": 0.0, "min_label_share": 0.0}
 AIM, WITHIN = 3.0, 0.005  # the ratio to reach, and what set accuracy may differ by

@@ -7,7 +7,7 @@ from scipy.special import log_softmax
 
 from setwise.learners import sparse_softmax
 from setwise.learners.softmax import SoftmaxRegression
-from setwise.learners.sparse_softmax import Line, softmax_of
+from setwise.learners.sparse_softmax import Line, bordered, softmax_of
 from setwise.learners.workers import Workers
 
 C = 3.0
@@ -29,7 +29,7 @@ def problem(X, T, weight, workers=None):
     d = X.shape[1]
     scale = np.linspace(0.5, 2, d + 1).astype(X.dtype)
     ridge = np.append(np.full(d, 1 / C), 0.0)
-    return softmax_of(X, T, weight, scale, ridge, workers or Workers(1)), scale[:, None]
+    return softmax_of(bordered(X), T, weight, scale, ridge, workers or Workers(1)), scale[:, None]
 
 
 def test_many_steps_end_where_softmax_regression_does():

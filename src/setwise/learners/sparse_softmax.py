@@ -157,8 +157,36 @@ class Line:
         return best, gain
 
 
+@dataclass(frozen=True)
+class Bordered:
+    """Rows with a last column of ones, for the biases, by rows and by columns."""
+
+    rows: sparse.csr_array  # (n, d + 1)
+    columns: sparse.csr_array  # (d + 1, n), the same by columns
+
+    def scaled(self, scale: np.ndarray) -> Bordered:
+        """With each column times its scale (d + 1,)."""
+        rows, columns = self.rows, self.columns
+        along = np.repeat(scale, np.diff(columns.indptr))
+        return Bordered(
+            sparse.csr_array(
+                (rows.data * scale[rows.indices], rows.indices, rows.indptr), rows.shape
+            ),
+            sparse.csr_array(
+                (columns.data * along, columns.indices, columns.indptr), columns.shape
+            ),
+        )
+
+
+def bordered(X: sparse.csr_array) -> Bordered:
+    """X (n, d) with its ones: made once where many problems share X."""
+    ones = sparse.csr_array(np.ones((X.shape[0], 1), X.dtype))
+    rows = sparse.csr_array(sparse.hstack([X, ones], format="csr", dtype=X.dtype))
+    return Bordered(rows, rows.T.tocsr())
+
+
 def softmax_of(
-    X: sparse.csr_array,
+    X: Bordered,
     T: np.ndarray,
     weight: np.ndarray,
     scale: np.ndarray,
@@ -167,19 +195,14 @@ def softmax_of(
 ) -> SparseSoftmax:
     """The objective of weights scale * V, the last of which are biases.
 
-    X is (n, d), scale and ridge, the penalties of the weights, are (d + 1,).
+    Scale and ridge, the penalties of the weights, are (d + 1,).
     """
-    n, d = X.shape
-    ones = sparse.csr_array(np.ones((n, 1), X.dtype))
-    rows = sparse.hstack([X, ones], format="csr", dtype=X.dtype)
-    rows = sparse.csr_array(
-        (rows.data * scale[rows.indices], rows.indices, rows.indptr), (n, d + 1)
-    )
+    scaled, dtype = X.scaled(scale), X.rows.dtype
     return SparseSoftmax(
-        rows,
-        rows.T.tocsr(),
-        np.ascontiguousarray(T, X.dtype),
-        weight.astype(X.dtype),
-        (ridge * np.square(scale, dtype=np.float64)).astype(X.dtype),
+        scaled.rows,
+        scaled.columns,
+        np.ascontiguousarray(T, dtype),
+        weight.astype(dtype),
+        (ridge * np.square(scale, dtype=np.float64)).astype(dtype),
         workers,
     )

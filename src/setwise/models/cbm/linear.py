@@ -174,7 +174,9 @@ class LinearGate:
         V = whitening.inverse(start)
         if sparse.issparse(X):
             scale = whitening.weights(np.ones((len(V), 1), X.dtype))[:, 0]
-            problem = softmax_of(X, T, weight, scale, penalties[:, 0] / self.C, workers)
+            problem = softmax_of(
+                training.bordered, T, weight, scale, penalties[:, 0] / self.C, workers
+            )
             V = problem.improved(V, max_iter=_exact_steps(X, self.steps), tol=CLOSE)
         else:
             T, wide = T.astype(X.dtype, copy=False), weight.astype(X.dtype)[:, None]

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from setwise.learners.boosted_trees import BinnedRows
 from setwise.learners.losses import padded_width
+from setwise.learners.sparse_softmax import Bordered, bordered
 
 _BINNING = Lock()  # components are improved side by side, and only the first is to bin
 
@@ -56,6 +57,11 @@ class TrainingRows:
     def features(self) -> Any:
         """The rows without the basis, (n, d)."""
         return self.X if self.plain is None else self.plain
+
+    @cached_property
+    def bordered(self) -> Bordered:
+        """Sparse rows as a softmax regression takes them: made once, for all rounds."""
+        return bordered(self.X)
 
     def binned(self) -> BinnedRows:
         """The features as trees take them, binned once for all learners."""

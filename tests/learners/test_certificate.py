@@ -28,9 +28,9 @@ def random_loss(seed, workers, *, bias="free", own=False, container=np.asarray, 
 
 
 def minima(loss, X, T, weight, bias):
-    """Weights (d + 1, L) to all digits."""
+    """Weights (d + 1, L), to as many digits as can always be proven."""
     bank = LogisticBank(
-        1 / loss.ridge, penalise_bias=bias == "penalised", fit_bias=bias != "none", tol=1e-14
+        1 / loss.ridge, penalise_bias=bias == "penalised", fit_bias=bias != "none", tol=1e-12
     ).fit(X, T, weight)
     return np.vstack([bank.weights_, bank.biases_])
 

@@ -51,7 +51,9 @@ def test_a_bad_cost_gets_a_sentence():
 
 def test_only_names_have_a_cost_of_counts():
     assert cost_of_counts(len) is None
-    np.testing.assert_allclose(cost_of_counts("f1")(np.ones(1), np.ones(1), 3 * np.ones(1), 9), 0.5)
+    np.testing.assert_allclose(
+        cost_of_counts("f1")(np.ones(1), np.ones(1), 3 * np.ones(1), 9), 0.5, rtol=1e-7
+    )
 
 
 @pytest.mark.parametrize("name", COSTS)

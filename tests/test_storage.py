@@ -1,6 +1,8 @@
 import io
 import json
 import pickle
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from contextlib import suppress
@@ -147,6 +149,21 @@ def test_a_pickled_array_is_not_opened(tmp_path, capsys):
 def test_only_fitted_attributes_of_known_classes_are_made(tmp_path, root):
     with pytest.raises(StorageError):
         storage.load(write_archive(tmp_path / "x", manifest(root)))
+
+
+def test_classes_of_setwise_are_found_wherever_they_are(tmp_path):
+    """In a fresh process, where only the storage was imported."""
+    for name in ("TableEncoder", "SetPrior", "IsotonicBank"):  # of three layers above it
+        root = {"object": name, "parameters": {}, "fitted": {}}
+        write_archive(tmp_path / name, manifest(root))
+    program = (
+        "from setwise import storage; from pathlib import Path; import sys;"
+        "print(*(type(storage.load(one)).__name__ for one in sorted(Path(sys.argv[1]).iterdir())))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "IsotonicBank SetPrior TableEncoder\n"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from setwise.cli.parser import make_parser
@@ -39,8 +40,19 @@ def reference() -> str:
     >>> "## setwise fit" in reference() and "--accept-accuracy" in reference()
     True
     """
-    os.environ.update(COLUMNS=str(WIDTH), NO_COLOR="1")  # what argparse goes by
     return "\n".join(section(parser) for parser in commands_of(make_parser()))
+
+
+@contextmanager
+def terminal_of_the_page() -> Iterator[None]:
+    """What argparse goes by: always the same width, and no colours."""
+    before = dict(os.environ)
+    os.environ.update(COLUMNS=str(WIDTH), NO_COLOR="1")
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -56,10 +68,10 @@ def commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPa
 
 def section(parser: argparse.ArgumentParser) -> str:
     """One command."""
-    usage = (
-        parser.format_usage().removeprefix(USAGE).replace("\n" + " " * len(USAGE), "\n").rstrip()
-    )
-    rows = [f"| {spelling(a)} | {cell(words(parser, a))} |" for a in arguments_of(parser)]
+    with terminal_of_the_page():
+        usage = parser.format_usage()
+        rows = [f"| {spelling(a)} | {cell(words(parser, a))} |" for a in arguments_of(parser)]
+    usage = usage.removeprefix(USAGE).replace("\n" + " " * len(USAGE), "\n").rstrip()
     parts = [
         f"## {parser.prog}",
         parser.description or "",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LabelSizeF1,
         MixtureOfExperts,
         MLkNN,
+        ModelAverage,
         PairwiseCRF,
         PDSparse,
         PowerSet,
@@ -76,6 +77,7 @@ _IN_MODELS = (
     "LabelSizeF1",
     "LIFT",
     "MixtureOfExperts",
+    "ModelAverage",
     "MLkNN",
     "PairwiseCRF",
     "PDSparse",
@@ -116,6 +118,7 @@ __all__ = [
     "LabelSpace",
     "MLkNN",
     "MixtureOfExperts",
+    "ModelAverage",
     "PDSparse",
     "PairwiseCRF",
     "PowerSet",
@@ -144,8 +147,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("setwise.models"), name)
     if name in _IN_CALIBRATION:
         return getattr(import_module("setwise.calibration"), name)
-    if name == "load":  # a file may hold anything that can be fitted
-        return getattr(import_module("setwise.pipeline"), name)
+    if name == "load":
+        return getattr(import_module("setwise.storage"), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")
 
 

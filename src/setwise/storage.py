@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from math import isfinite, prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,6 +61,9 @@ class Foreign:
 
 _CLASSES: dict[str, type] = {}
 _FOREIGN: list[Foreign] = []
+# Where storable classes are, what takes longer to import last. Names that stand here, and none that
+# a file could bring along, are imported.
+_HOMES = ("setwise.models", "setwise.calibration", "setwise.pipeline")
 _FITTED = re.compile(r"[A-Za-z][A-Za-z0-9_]*_")
 _SIGNS_OF_DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),  # in the archive
@@ -283,12 +287,7 @@ def _decoded(node: Any, members: _Members) -> Any:
 
 
 def _decoded_object(node: dict[str, Any], members: _Members) -> Any:
-    cls = _CLASSES.get(node["object"])
-    if cls is None:
-        raise StorageError(
-            f"the file holds a {node['object']!r}, which this setwise does not know; "
-            "upgrade setwise, or import the module that defines it"
-        )
+    cls = _class_named(node["object"])
     parameters = {name: _decoded(v, members) for name, v in node["parameters"].items()}
     thing = cls(**parameters)
     for name, value in node["fitted"].items():
@@ -296,3 +295,16 @@ def _decoded_object(node: dict[str, Any], members: _Members) -> Any:
             raise StorageError(f"{name!r} is no fitted attribute of {node['object']}")
         setattr(thing, name, _decoded(value, members))
     return thing
+
+
+def _class_named(name: str) -> type:
+    """The class of that name; setwise's own are imported where nobody has done so yet."""
+    for home in _HOMES:
+        if name not in _CLASSES:
+            import_module(home)
+    if name not in _CLASSES:
+        raise StorageError(
+            f"the file holds a {name!r}, which this setwise does not know; "
+            "upgrade setwise, or import the module that defines it"
+        )
+    return _CLASSES[name]

@@ -130,6 +130,20 @@ def test_rows_to_calibrate_on_may_be_given(data, make_rows, new_rows):
     )
 
 
+def test_rows_to_calibrate_on_may_have_weights_and_groups(data, make_rows):
+    X, Y = make_rows(200, seed=6)
+    groups = np.repeat([0, 1], 100)  # two of them and two folds: each is judged by the other
+    model = SetCalibrator(BinaryRelevance(), kind="constant", n_folds=2, label_calibration=None)
+    fitted = clone(model).fit(*data, calibration_data=(X, Y, None, groups))
+    correct = fitted.out_of_fold_correct_
+    wanted = np.repeat([correct[100:].mean(), correct[:100].mean()], 100)
+    np.testing.assert_allclose(fitted.out_of_fold_confidence_, wanted, rtol=1e-9)
+    weight = np.where(correct, 3.0, 1.0)
+    heavy = clone(model).fit(*data, calibration_data=(X, Y, weight, groups))
+    wanted = [np.average(correct[own], weights=weight[own]) for own in (groups == 1, groups == 0)]
+    np.testing.assert_allclose(heavy.out_of_fold_confidence_[[0, 199]], wanted, rtol=1e-9)
+
+
 def test_an_ensemble_predicts_by_the_models_of_the_folds(data, new_rows):
     fitted = SetCalibrator(BinaryRelevance(), kind="none", n_folds=3, ensemble=True).fit(*data)
     assert len(fitted.stages_) == 3

@@ -61,6 +61,7 @@ def test_settings_come_from_a_file_and_the_command_line_goes_first(run, folder, 
         (("--labels", "tag"), "there is no column 'tag'; the columns are 'id', 'description'"),
         (("--labels", "tags", "--text", "body"), "there is no column 'body'"),
         (("--labels", "tags", "--model", "SVM"), "there is no model 'SVM'; there are: auto"),
+        (("--labels", "tags", "--model", "cbm"), "there is no model 'cbm'; did you mean 'CBM'?"),
         (("--labels", "tags", "--target", "acc"), "target is one of set_accuracy"),
         (("--labels", "tags", "--model", "CBM", "--option", "K=3"), "CBM has no option 'K'"),
         ((), "nothing says which column holds the labels; pass --labels"),
@@ -76,6 +77,15 @@ def test_mistakes_are_one_sentence(run, folder, tmp_path, arguments, sentence):
     assert sentence in err
     assert err.count("\n") == 1
     assert not out.exists()
+
+
+def test_an_option_of_columns_may_be_repeated(run, folder, tmp_path):
+    code, said, _ = run(
+        "fit", folder / "train.csv", "--labels", "tags", "--ignore", "id", "--ignore", "age",
+        "--model", "BinaryRelevance", "--folds", "2", "--json", "--out", tmp_path / "a.setwise",
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(said)["settings"]["ignore"] == ["id", "age"]
 
 
 def test_a_place_that_cannot_be_written_to_is_told_before_any_work(run, folder, monkeypatch):

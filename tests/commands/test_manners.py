@@ -1,4 +1,5 @@
 import contextlib
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,10 @@ from setwise.cli import main
 from setwise.commands.manners import run_politely
 from setwise.errors import DataError, NotConverged
 
-COMMANDS = ("fit", "predict", "evaluate", "report", "explain", "models")
+COMMANDS = (
+    *("fit", "predict", "evaluate", "report", "explain", "models", "demo", "datasets", "warmup"),
+    *("completion", "bench", "bench list", "bench run", "bench report", "bench speed"),
+)
 
 
 def failing(error):
@@ -61,8 +65,12 @@ def test_a_traceback_is_shown_to_who_debugs(capfd):
     assert err.endswith("setwise: too few\n")
 
 
-def test_debug_is_an_option_of_every_command(capsys):
-    assert main(["models", "none.setwise", "--debug"]) == 2
+@pytest.mark.parametrize(
+    "command",
+    [("models", "none.setwise"), ("datasets", "none"), ("bench", "report", "none")],
+)
+def test_debug_is_an_option_of_every_command(capsys, command):
+    assert main([*command, "--debug"]) == 2
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -89,12 +97,14 @@ def test_warnings_of_ours_are_sentences_and_others_are_silent(capfd):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples(capsys, command):
     with pytest.raises(SystemExit) as stopped:
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     assert stopped.value.code == 0
     said = capsys.readouterr().out
-    assert f"  setwise {command}" in said
-    for option in ("--quiet", "--json", "--debug"):
-        assert option in said
+    assert re.search(rf"\nexamples?:\n.*setwise {command}", said)
+    assert "--debug" in said
+    if command.split()[0] not in ("completion", "bench"):
+        assert "--quiet" in said
+        assert "--json" in said
 
 
 def test_help_tells_the_exit_codes_and_is_quick(capsys):
@@ -123,5 +133,7 @@ def test_completion_knows_commands_and_options(capsys, shell):
     said = capsys.readouterr().out
     assert "predict" in said
     assert "accept-accuracy" in said
+    assert "history" in said  # of `setwise bench speed`
+    assert "zsh" in said
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=said, text=True, check=True)

@@ -126,6 +126,53 @@ def test_wrong_rows_get_a_sentence_and_no_file(run, folder, write, tmp_path, con
     assert [one.name for one in tmp_path.iterdir()] == ["new.csv"]
 
 
+def test_files_that_are_not_there_or_of_no_known_kind(run, folder, tmp_path):
+    model = folder / "model.setwise"
+    for arguments, sentence in (
+        ((tmp_path / "none.csv",), "no such file, where a data file was expected; check the path"),
+        ((tmp_path / "none.parquet",), "no such file, where a data file was expected"),
+        ((folder / "none.txt",), "cannot tell the format from the name; pass --format, one of"),
+        ((folder / "test.csv", "--out", tmp_path / "a.txt"), "pass --out-format, one of csv"),
+        ((folder / "test.csv", "--out-format", "parquet"), "Parquet is for files; pass --out"),
+    ):
+        code, said, err = run("predict", model, *arguments)
+        assert (code, said) == (2, "")
+        assert sentence in err
+
+
+def test_a_column_whose_values_have_changed_gets_a_remark(run, folder, write, tmp_path):
+    path = write("new.csv", "description,age,plan\nrouter cable,1,17\nblack pixel,2,18\n")
+    out = tmp_path / "out.csv"
+    for quiet in (False, True):
+        asked = ("--out", out, *(["--quiet"] if quiet else []))
+        code, _, err = run("predict", folder / "model.setwise", path, *asked)
+        assert code == 0
+        assert (f"column 'plan' of {path} holds nothing that the model knows" in err) is not quiet
+        assert len(rows_in(out)) == 2
+    _, _, err = run("predict", folder / "model.setwise", folder / "test.csv", "--out", out)
+    assert "holds nothing" not in err
+
+
+def test_parquet_becomes_csv_on_standard_output(run, folder, tmp_path):
+    path = tmp_path / "rows.parquet"
+    assert run("predict", folder / "model.setwise", folder / "test.csv", "--out", path)[0] == 0
+    code, said, _ = run("predict", folder / "model.setwise", path, "--keep", "id")
+    assert code == 0
+    assert said.startswith("id,predicted,confidence,decision\nT-1-0,")
+
+
+def test_numbers_that_a_column_of_parquet_cannot_hold_get_a_sentence(run, folder, tmp_path):
+    rows = [{"description": "router", "age": 3, "plan": "gold", "id": 7} for _ in range(2001)]
+    rows[-1]["id"] = 7.5  # in the second part of the file
+    path, out = tmp_path / "rows.jsonl", tmp_path / "out.parquet"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    code, _, err = run("predict", folder / "model.setwise", path, "--out", out)
+    assert code == 2
+    assert "column 'id' begins as int64 and goes on as something else" in err
+    assert not out.exists()
+    assert run("predict", folder / "model.setwise", path, "--keep", "plan", "--out", out)[0] == 0
+
+
 def test_a_model_of_a_newer_version_and_files_that_are_none(run, folder, write, tmp_path):
     newer = tmp_path / "newer.setwise"
     with zipfile.ZipFile(folder / "model.setwise") as old, zipfile.ZipFile(newer, "w") as new:

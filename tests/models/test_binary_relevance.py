@@ -16,7 +16,7 @@ from setwise import metrics
 from setwise.decisions import MicroF1Threshold
 from setwise.errors import DataError, LabelMismatch
 from setwise.models import BinaryRelevance
-from setwise.models.binary_relevance import STRENGTHS
+from setwise.models.strength import STRENGTHS
 
 NAMES = ["beach", "sunset", "urban"]
 

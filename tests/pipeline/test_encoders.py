@@ -4,7 +4,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from setwise.errors import DataError, FormatError
 from setwise.pipeline.encoders import TOKEN, CategoryColumn, NumberColumn, TextColumn
+from setwise.pipeline.roles import Role
 from setwise.pipeline.table import Table
+from setwise.pipeline.table_encoder import TableEncoder
 
 
 def table(**columns):
@@ -89,3 +91,14 @@ def test_categories_are_one_hot_and_unknown_values_count_for_nothing():
 def test_only_the_most_frequent_categories_are_kept():
     column = CategoryColumn("plan", max_values=1).fit(table(plan=["a", "b", "b"]))
     assert column.values_ == ("b",)
+
+
+def test_columns_that_hold_nothing_known_are_found():
+    known = table(text=["red car", "red"], kind=["a", "b"], size=[1, 2])
+    roles = [Role("text", "text", ""), Role("kind", "category", ""), Role("size", "number", "")]
+    encoder = TableEncoder({"min_rows": 1}).fit(known, roles)
+    assert encoder.strangers(known) == {}
+    changed = table(text=[None, "17"], kind=["", "1.5"], size=[7, 8])
+    assert encoder.strangers(changed) == {"text": "17", "kind": "1.5"}
+    some = table(text=["red", "17"], kind=[None, ""], size=[7, 8])
+    assert encoder.strangers(some) == {}

@@ -46,6 +46,17 @@ def outline(page):
     return parsed
 
 
+def test_a_note_on_the_confidence_stands_below_the_title(facts):
+    assert facts["note"] == ""
+    page = page_of(facts | {"note": "It has <no> probability"})
+    assert "</header>" in page
+    head = page.split("<section>")[0]
+    assert "It has &lt;no&gt; probability.</p>" in head
+    assert (
+        page_of(facts).split("<section>")[0].count('class="soft"') == head.count('class="soft"') - 1
+    )
+
+
 def test_it_is_whole_and_needs_no_network(page, outline):
     assert page.startswith("<!DOCTYPE html>")
     assert not re.search(r"https?://|@import|url\(", page)

@@ -7,6 +7,7 @@ sets: that is what ``SetCalibrator`` is for.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -71,8 +72,10 @@ class LabelCalibrator:
 
     def calibrated(self, distribution: Distribution) -> Product:
         """Independent labels with the calibrated marginals of any distribution."""
-        whole = Product(distribution.logits) if isinstance(distribution, Product) else distribution
-        z = _log_odds(self.predict(whole.marginals()))
+        if isinstance(distribution, Product):  # which stays of its kind
+            z = _log_odds(self.predict(Product(distribution.logits).marginals()))
+            return replace(distribution, logits=z)
+        z = _log_odds(self.predict(distribution.marginals()))
         return Product(z, distribution.allow_empty, getattr(distribution, "n_jobs", None))
 
 

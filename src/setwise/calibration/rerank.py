@@ -29,7 +29,8 @@ from setwise.distributions.batched import Batched
 from setwise.distributions.shortlist import Shortlist
 from setwise.errors import DataError
 from setwise.models.about import ANY_LEARNER, About
-from setwise.models.binary_relevance import LEARNERS_WITH_C, BinaryRelevance
+from setwise.models.binary_relevance import BinaryRelevance
+from setwise.models.strength import LEARNERS_WITH_C
 from setwise.storage import storable
 
 LEAST = 1e-9  # confidence that counts as none, so that log-odds are finite
@@ -52,13 +53,16 @@ class Reranker(SetCalibrator):
     target : {"set_accuracy", "f1"}
         Whether the set that is likeliest right is chosen, or that of highest expected F1.
 
+    Attributes
+    ----------
+    stages_, confidence_, out_of_fold_confidence_, out_of_fold_correct_ : as of ``SetCalibrator``
+    normaliser_ : what makes confidences one distribution
+
+    Notes
+    -----
     Noisy judgements are not corrected for here: how often a wrong candidate is judged right differs
     from candidate to candidate, as near-misses are what an annotator who errs writes down. Correct
     for them with ``SetCalibrator``, whose one prediction a row has one rate.
-
-    Attributes
-    ----------
-    Those of ``SetCalibrator``; normaliser_ : what makes confidences one distribution.
     """
 
     about: ClassVar[About] = About(

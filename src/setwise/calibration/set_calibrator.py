@@ -32,7 +32,12 @@ from setwise.decisions import Decision
 from setwise.decisions.base import row_batches
 from setwise.distributions.base import Distribution, positive_count
 from setwise.errors import DataError, LabelMismatch
-from setwise.models.base import SetClassifier, checked_features
+from setwise.models.base import (
+    SetClassifier,
+    checked_features,
+    checked_groups,
+    checked_weights,
+)
 from setwise.models.binary_relevance import BinaryRelevance
 from setwise.models.containers import in_container
 from setwise.storage import storable
@@ -141,7 +146,7 @@ class SetCalibrator(SetClassifier):
         sample_weight: Any = None,
         groups: Any = None,
         *,
-        calibration_data: tuple[Any, Any] | None = None,
+        calibration_data: tuple[Any, ...] | None = None,
         alpha: Any = 0.0,
         beta: Any = 0.0,
     ) -> Self:
@@ -152,7 +157,7 @@ class SetCalibrator(SetClassifier):
         X, y, sample_weight, groups
             As for every model. Rows of one group stay in one fold: without that, folds that share
             near-copies of rows make the confidence too high.
-        calibration_data : (X, y), optional
+        calibration_data : (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups), optional
             Rows to calibrate on, all others being for the model alone; else folds of X serve.
         alpha, beta : float or array (n,)
             Known error rates of whoever judged the rows that are calibrated on: how often a right
@@ -270,10 +275,11 @@ class SetCalibrator(SetClassifier):
 
     def _calibration_rows(self, given: Any) -> TrainingRows:
         """The calibration rows, checked as those of training are."""
-        try:
-            X, y = given
-        except (TypeError, ValueError):
-            raise DataError("calibration_data is a pair (X, y); pass both") from None
+        if not isinstance(given, tuple | list) or not 2 <= len(given) <= 4:
+            raise DataError(
+                "calibration_data is a pair (X, y), or (X, y, sample_weight, groups); pass X and y"
+            )
+        X, y, weight, groups = (*given, None, None)[:4]
         X = checked_features(self, X)
         Y = self._space.encode(y)
         if Y.shape[0] != X.shape[0]:
@@ -281,7 +287,8 @@ class SetCalibrator(SetClassifier):
                 f"calibration_data has {X.shape[0]} rows of X but {Y.shape[0]} label sets; "
                 "pass as many of both"
             )
-        return TrainingRows(X, Y, None, None)
+        n = X.shape[0]
+        return TrainingRows(X, Y, checked_weights(weight, X), checked_groups(groups, n))
 
     def _watch(self) -> Any:
         if not self.verbose:

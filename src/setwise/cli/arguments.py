@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 
-def new_command(commands: Any, name: str, words: str, examples: str, run: Any) -> Any:
-    """A command with examples in its help, and the options that all of these have."""
+def with_examples(commands: Any, name: str, words: str, examples: str, run: Any) -> Any:
+    """A command with examples in its help."""
     command = commands.add_parser(
         name,
         help=words,
@@ -16,13 +16,24 @@ def new_command(commands: Any, name: str, words: str, examples: str, run: Any) -
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    # Absent where it is not given: a command and an action of it may both be asked for it.
+    command.add_argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS,
+        help="show where an error came from",
+    )  # fmt: skip
+    command.set_defaults(run=run)
+    return command
+
+
+def new_command(commands: Any, name: str, words: str, examples: str, run: Any) -> Any:
+    """A command with examples, that can be quiet and speak to programs."""
+    command = with_examples(commands, name, words, examples, run)
     command.add_argument(
         "--quiet", action="store_true", default=False, help="say nothing but results and errors"
     )
     command.add_argument(
         "--json", action="store_true", default=False, help="print results as JSON, for programs"
     )
-    command.set_defaults(run=run)
     return command
 
 
@@ -54,7 +65,7 @@ def add_accuracy(command: Any, default: float | None) -> None:
 
 def add_columns(command: Any, option: str, words: str) -> None:
     """An option that names columns."""
-    command.add_argument(option, metavar="COLUMN", nargs="+", help=words)
+    command.add_argument(option, metavar="COLUMN", nargs="+", action="extend", help=words)
 
 
 def positive(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from setwise.cli.arguments import positive
+from setwise.cli.arguments import positive, with_examples
 
 RUN = """\
 examples:
@@ -20,34 +20,50 @@ examples:
 
 A run that was stopped goes on where it was: each finished part stands in the folder of results.
 """
+BENCH = """\
+examples:
+  setwise bench list
+  setwise bench run --quick
+  setwise bench report setwise-results --out results.html
+"""
+LIST = """\
+example:
+  setwise bench list
+"""
+REPORT = """\
+examples:
+  setwise bench report setwise-results --out results.html
+  setwise bench report setwise-results --markdown results.md
+"""
+SPEED = """\
+examples:
+  setwise bench speed
+  setwise bench speed predict_texts --history speed.jsonl
+"""
 
 
 def add_bench(commands: Any) -> None:
     """``setwise bench``."""
-    bench = commands.add_parser("bench", help="run experiments and print their tables")
+    bench = with_examples(commands, "bench", "run experiments and print their tables", BENCH, None)
     actions = bench.add_subparsers(title="actions", required=True, metavar="ACTION")
-    actions.add_parser("list", help="list the experiments").set_defaults(run=_list)
+    with_examples(actions, "list", "list the experiments", LIST, _list)
     _add_run(actions)
-    report = actions.add_parser("report", help="make pages of the results")
+    report = with_examples(actions, "report", "make pages of the results", REPORT, _report)
     report.add_argument("folder", metavar="DIR", help="where `setwise bench run` left them")
     report.add_argument("--out", metavar="FILE", help="an HTML page that needs nothing else")
     report.add_argument("--markdown", metavar="FILE", help="the same as Markdown")
-    report.set_defaults(run=_report)
-    speed = actions.add_parser("speed", help="run the scripts of a folder of benchmarks")
+    words = "run the scripts of a folder of benchmarks"
+    speed = with_examples(actions, "speed", words, SPEED, _speed)
     speed.add_argument("names", metavar="NAME", nargs="*", help="only these scripts")
     speed.add_argument("--scripts", metavar="DIR", default="benchmarks", help="(benchmarks)")
     speed.add_argument(
         "--history", metavar="FILE", default="benchmarks/history.jsonl",
         help="ours, theirs and their ratio are added there (benchmarks/history.jsonl)",
     )  # fmt: skip
-    speed.set_defaults(run=_speed)
 
 
 def _add_run(actions: Any) -> None:
-    run = actions.add_parser(
-        "run", help="run experiments", epilog=RUN,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    run = with_examples(actions, "run", "run experiments", RUN, _run)
     run.add_argument(
         "names", metavar="NAME", nargs="*", help="as `setwise bench list` shows them (all)"
     )
@@ -63,7 +79,6 @@ def _add_run(actions: Any) -> None:
     )  # fmt: skip
     run.add_argument("--fresh", action="store_true", help="run what is there already once more")
     run.add_argument("--json", metavar="FILE", help="write the results there as well")
-    run.set_defaults(run=_run)
 
 
 def _console() -> Console:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from setwise import __version__
+from setwise.cli.arguments import with_examples
 from setwise.cli.benching import add_bench
 from setwise.cli.judging import add_evaluate, add_report
 from setwise.cli.learning import add_fit, add_models
@@ -26,6 +27,12 @@ START = """\
 a first model from a CSV file of your own:
   setwise fit examples.csv --labels tags --text description --out model.setwise
   setwise predict model.setwise new.csv --out predicted.csv
+"""
+COMPLETION = """\
+examples:
+  eval "$(setwise completion bash)"     in ~/.bashrc
+  eval "$(setwise completion zsh)"      in ~/.zshrc
+  setwise completion fish > ~/.config/fish/completions/setwise.fish
 """
 
 
@@ -50,11 +57,11 @@ def make_parser() -> argparse.ArgumentParser:
         add_demo, add_datasets, add_bench, add_warmup,
     ):  # fmt: skip
         add(commands)
-    completion = commands.add_parser("completion", help="print a script that completes commands")
+    completion = with_examples(
+        commands, "completion", "print a script that completes commands in a shell", COMPLETION,
+        lambda options: _completion(options, parser),
+    )  # fmt: skip
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(run=lambda options: _completion(options, parser))
-    for command in set(commands.choices.values()):
-        command.add_argument("--debug", action="store_true", help="show where an error came from")
     return parser
 
 

@@ -14,6 +14,16 @@ examples:
   setwise demo
   setwise demo --out tour.html
 """
+DATASETS = """\
+examples:
+  setwise datasets
+  setwise datasets scene yeast --data ./datasets
+  setwise datasets debtags --json
+"""
+WARMUP = """\
+example:
+  setwise warmup
+"""
 
 
 def add_demo(commands: Any) -> None:
@@ -31,17 +41,16 @@ def add_demo(commands: Any) -> None:
 
 def add_datasets(commands: Any) -> None:
     """``setwise datasets``."""
-    datasets = commands.add_parser("datasets", help="list data sets with their statistics")
+    words = "list data sets with their statistics"
+    datasets = new_command(commands, "datasets", words, DATASETS, _datasets)
     datasets.add_argument("names", nargs="*", metavar="NAME", help="measure these in full")
     datasets.add_argument("--data", metavar="FOLDER", help="look here instead of $SETWISE_DATA")
-    datasets.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    datasets.set_defaults(run=_datasets)
 
 
 def add_warmup(commands: Any) -> None:
     """``setwise warmup``."""
-    warmup = commands.add_parser("warmup", help="compile all kernels now, so that no call waits")
-    warmup.set_defaults(run=_warmup)
+    words = "compile all kernels now, so that no call waits"
+    new_command(commands, "warmup", words, WARMUP, _warmup)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -60,4 +69,4 @@ def _datasets(options: argparse.Namespace) -> None:
 def _warmup(options: argparse.Namespace) -> None:
     from setwise.commands.warmup import compile_everything
 
-    compile_everything(Console())
+    compile_everything(talk_of(options))

@@ -36,25 +36,35 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, list[str]]]:
-    """Command -> what it does, and its options."""
+    """Command -> what it does, and its words: actions, choices and options."""
     (sub,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     help_of = {choice.dest: choice.help or "" for choice in sub._choices_actions}
     return {
-        name: (
-            help_of.get(name, ""),
-            [option for a in command._actions for option in a.option_strings if option[:2] == "--"],
-        )
+        name: (help_of.get(name, ""), [word for a in command._actions for word in _words(a)])
         for name, command in sub.choices.items()
     }
 
 
+def _words(action: argparse.Action) -> list[str]:
+    """The options of an argument, or what may stand in its place; actions bring their own."""
+    if action.option_strings:
+        return [option for option in action.option_strings if option[:2] == "--"]
+    if isinstance(action, argparse._SubParsersAction):
+        inner = [
+            word for one in action.choices.values() for a in one._actions for word in _words(a)
+        ]
+        return list(dict.fromkeys([*action.choices, *inner]))
+    return list(action.choices or ())
+
+
 def _fish(commands: dict[str, tuple[str, list[str]]]) -> str:
     lines = ["# write this into ~/.config/fish/completions/setwise.fish"]
-    for name, (words, options) in commands.items():
+    for name, (words, words_of) in commands.items():
         quoted = words.replace("'", "\\'")
         lines.append(f"complete -c setwise -n __fish_use_subcommand -a {name} -d '{quoted}'")
         lines += [
-            f"complete -c setwise -n '__fish_seen_subcommand_from {name}' -l {option[2:]}"
-            for option in options
+            f"complete -c setwise -n '__fish_seen_subcommand_from {name}' "
+            + (f"-l {word[2:]}" if word.startswith("--") else f"-a {word}")
+            for word in words_of
         ]
     return "\n".join(lines) + "\n"

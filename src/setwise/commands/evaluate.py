@@ -11,6 +11,7 @@ from rich.text import Text
 from setwise.commands.talk import Talk, share
 from setwise.pipeline import Reading, Table, TableModel, load_model, read_table
 from setwise.pipeline.evaluation import ACCURACIES, Judged, evaluation, judge
+from setwise.report.html import goal
 from setwise.report.sections import MEASURES, RANKING
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -24,7 +25,18 @@ def read_and_judge(
     with talk.doing(f"reading {path}"):
         table = read_table(path, reading)
     with talk.doing(f"predicting {len(table):,} rows"):
-        return table, judge(model, table)
+        judged = judge(model, table)
+    warn_of_strangers(talk, model, table)
+    return table, judged
+
+
+def warn_of_strangers(talk: Talk, model: TableModel, table: Table) -> None:
+    """Tell of columns that hold other things than they did in training."""
+    for column, example in model.encoder_.strangers(table).items():
+        talk.warn(
+            f"column {column!r} of {table.source} holds nothing that the model knows, such as "
+            f"{example!r}, and counts for nothing; check that it is the column of the training file"
+        )
 
 
 def evaluate_file(
@@ -62,7 +74,9 @@ def unknown_sentence(path: str, unknown: dict[str, int]) -> str:
 
 
 def show_evaluation(talk: Talk, facts: dict[str, Any], path: str, many: int) -> None:
-    """The tables."""
+    """The tables, and what to know of the confidence in them."""
+    if facts["note"]:
+        talk.say(f"{facts['note']}\n")
     talk.show(
         _measures(facts, path),
         _accept(facts),
@@ -94,7 +108,7 @@ def _accept(facts: dict[str, Any]) -> Shown:
         verdict = "kept" if fact["kept"] else "broken"
         verdict = verdict if fact["accepted"] else "no row is so sure"
         table.add_row(
-            f"{fact['target']:.0%}",
+            goal(fact["target"]),
             share(fact["coverage"]),
             f"{fact['accepted']:,}",
             share(fact["accuracy"]),

@@ -16,6 +16,7 @@ from setwise.models.topics.attribution import INK, Attribution, colour_of
 from setwise.pipeline import Reading, Table, TableModel, load_model, tables_of
 from setwise.pipeline.read_rows import STANDARD
 from setwise.pipeline.reasons import explain_row, mixture_inside, word_attribution
+from setwise.report.html import goal
 
 
 def explain_one(
@@ -43,6 +44,8 @@ def explain_one(
         talk.data(facts)
         return
     show_explanation(talk, facts)
+    if model.note:
+        talk.say(model.note)
     if told is not None:
         talk.show(told)
     if "attribution" in facts:
@@ -89,7 +92,7 @@ def show_explanation(talk: Talk, facts: dict[str, Any]) -> None:
     text = Text("{" + ", ".join(facts["set"]) + "}", style="bold")
     text.append(
         f"  confidence {facts['confidence']:.3f}: {facts['decision']} "
-        f"(accepted ones are right {facts['accept_accuracy']:.0%} of the time)\n",
+        f"(accepted ones are right {goal(facts['accept_accuracy'])} of the time)\n",
         style="not bold",
     )
     for other in facts["alternatives"]:

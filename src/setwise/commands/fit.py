@@ -14,7 +14,7 @@ from rich.text import Text
 from setwise.commands.talk import Talk, share
 from setwise.errors import FormatError
 from setwise.pipeline import FitSettings, Reading, TableModel, fit_table, read_settings, read_table
-from setwise.pipeline.choose import MEASURES
+from setwise.pipeline.judging import MEASURES
 from setwise.storage import check_target
 
 ACCURACIES = (0.9, 0.95)
@@ -83,6 +83,8 @@ def show_fit(talk: Talk, model: TableModel, out: str) -> None:
         words = f"may be accepted unread at {fact['target']:.0%} accuracy"
         table.add_row(words, share(fact["coverage"]) + ("" if fact["found"] else " (no promise)"))
     talk.show(table)
+    if model.note:
+        talk.show(Text(f"{model.note}.\n"))
     talk.show(
         Text(
             f"{facts['model']} learnt from {facts['n_train']:,} rows in {facts['seconds']:.0f} s; "
@@ -119,7 +121,7 @@ def _columns(model: TableModel) -> Shown:
 
 
 def _trials(model: TableModel) -> Shown:
-    measure = MEASURES[model.settings["target"]][0].replace("_", " ")
+    measure = MEASURES[model.settings["target"]][0].replace("_", " ").replace("f1", "F1")
     table = _table("Models compared on held-out rows", "model", measure, "seconds", "")
     for trial in model.facts_["trials"]:
         value = "-" if trial["value"] is None else f"{trial['value']:.4f}"

@@ -11,7 +11,8 @@ from setwise.commands.talk import Talk
 from setwise.pipeline import load_model
 from setwise.pipeline.build import facts_of, model_names
 
-COLUMNS = ("what", "joint", "cost", "paper")
+COLUMNS = ("what", "joint", "paper", "cost")
+WIDE = 110  # columns of text: a narrower terminal leaves out what a fit costs
 
 
 def list_models(talk: Talk) -> None:
@@ -21,14 +22,18 @@ def list_models(talk: Talk) -> None:
     if talk.as_json:
         talk.data(facts)
         return
-    table = Shown("--model", *COLUMNS, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    columns = COLUMNS if talk.out.width >= WIDE else COLUMNS[:-1]
+    table = Shown("--model", *columns, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.columns[0].no_wrap = True
-    table.columns[1].min_width = 22
     for name, words in facts.items():
         short = words | {"joint": words.get("joint", "").partition(":")[0]}
-        cells = (Text(short.get(column, "")) for column in COLUMNS)
+        cells = (Text(short.get(column, "")) for column in columns)
         table.add_row(Text(name, style="bold"), *cells)
     talk.show(table)
+    talk.say(
+        "joint: has a probability for each whole set, more than the product of its labels; "
+        "--json says more of each"
+    )
 
 
 def describe(talk: Talk, path: str) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from setwise.calibration import AutoAccept
+from setwise.commands.evaluate import warn_of_strangers
 from setwise.commands.fit import check_writable
 from setwise.commands.talk import Talk, share
 from setwise.errors import DataError
@@ -21,7 +23,8 @@ from setwise.learners.in_threads import thread_count
 from setwise.pipeline import Predictions, Reading, Table, TableModel, load_model, rows_to, tables_of
 from setwise.pipeline.in_order import in_order
 from setwise.pipeline.label_columns import joiner
-from setwise.pipeline.read_rows import STANDARD, format_of
+from setwise.pipeline.read_rows import STANDARD, check_readable, format_of
+from setwise.report.html import goal
 
 DIGITS = 6  # of probabilities
 MOST_THREADS = 4  # each holds some thousand rows; reading and writing keep but one busy
@@ -49,9 +52,10 @@ def predict_file(
 ) -> None:
     """Predict all rows of a file."""
     kind = format_of(path, reading.format, "csv" if path == STANDARD else None)
+    check_readable(path)
     if out != STANDARD:
         check_writable(out)
-        format_of(out, out_format)
+        format_of(out, out_format, option="--out-format")
     model = load_model(model_path)
     rule = model.accept_rule(wanted.accuracy, wanted.level)
     separator = joiner(model.label_names, model.labels_.separator_)
@@ -66,13 +70,16 @@ def predict_file(
     n_rows = n_accepted = 0
     with (
         talk.bar("predicting", size) as done,
-        rows_to(out, out_format, separator=separator, default=kind) as writer,
+        rows_to(out, out_format, separator=separator, default=_streamed(kind)) as writer,
     ):
-        for rows, accepted in in_order(predicted, tables_of(path, reading, done), n_threads):
+        tables = tables_of(path, reading, done)
+        first = next(tables)
+        for rows, accepted in in_order(predicted, chain([first], tables), n_threads):
             writer.write(rows)
             n_rows += len(accepted)
             n_accepted += int(accepted.sum())
     _tell(talk, rule, n_rows, n_accepted, out)
+    warn_of_strangers(talk, model, first)
 
 
 def rows_of(
@@ -105,6 +112,15 @@ def rows_of(
     return {**kept, **predicted}
 
 
+def _streamed(kind: str) -> str:
+    """The format for standard output where nobody says: that of the input, if it can be streamed.
+
+    >>> _streamed("parquet"), _streamed("jsonl")
+    ('csv', 'jsonl')
+    """
+    return "csv" if kind == "parquet" else kind
+
+
 def _kept(table: Table, keep: Sequence[str] | None) -> dict[str, list[Any]]:
     if keep is None:
         return table.columns
@@ -129,8 +145,9 @@ def _tell(talk: Talk, rule: AutoAccept, n_rows: int, n_accepted: int, out: str) 
         talk.warn(f"there were no rows after the header; {where} has none either")
         return
     talk.say(
-        f"{n_rows:,} rows to {where}; {n_accepted:,} ({share(n_accepted / n_rows)}) may be "
-        f"accepted unread at {rule.target_accuracy:.0%} accuracy, the others are to be reviewed"
+        f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} to {where}; {n_accepted:,} "
+        f"({share(n_accepted / n_rows)}) may be accepted unread at "
+        f"{goal(rule.target_accuracy)} accuracy, the others are to be reviewed"
     )
     if not rule.found_:
         talk.warn(f"nothing can be accepted: {rule.message_}")

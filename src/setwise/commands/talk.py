@@ -1,19 +1,27 @@
 """How commands speak: results on standard output, everything else on standard error.
 
 Colours and bars appear on a terminal only, and never where ``NO_COLOR`` or ``--quiet`` is set, as
-each of them says. A bar appears when its work has taken two seconds.
+each of them says. A bar or spinner appears when its work has taken two seconds.
 """
 
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 PATIENCE = 2.0  # seconds before a bar appears
@@ -55,12 +63,27 @@ class Talk:
 
     @contextmanager
     def doing(self, text: str) -> Iterator[Callable[[str], None]]:
-        """A spinner beside what is being done; call what it gives to change the words."""
+        """A spinner, what is being done, and since when; call what it gives to change the words."""
         if self.quiet or not self.err.is_terminal:
             yield lambda _: None
             return
-        with self.err.status(text) as status:
-            yield status.update
+        columns = [
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+        ]
+        progress = Progress(*columns, console=self.err, transient=True)
+        task = progress.add_task(text, total=None)
+        waiting = threading.Timer(PATIENCE, progress.start)
+        waiting.daemon = True
+        waiting.start()
+        try:
+            yield lambda words: progress.update(task, description=words)
+        finally:
+            waiting.cancel()
+            waiting.join()  # else it could start after the stop
+            if progress.live.is_started:
+                progress.stop()
 
     @contextmanager
     def bar(self, text: str, total: float | None) -> Iterator[Callable[[float], None]]:
@@ -68,7 +91,11 @@ class Talk:
         if self.quiet or not self.err.is_terminal:
             yield lambda _: None
             return
-        columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
+        columns = [
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeRemainingColumn(),
+        ]
         progress = Progress(*columns, console=self.err, transient=True)
         task = progress.add_task(text, total=total)
         begin, is_shown = time.monotonic(), False

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from scipy import sparse
 
+from setwise.commands.talk import Talk
 from setwise.data import IterativeKFold, read
 from setwise.decisions import ExpectedF1
 from setwise.distributions import BernoulliMixture
@@ -28,17 +28,21 @@ from setwise.models import (
 )
 
 
-def compile_everything(console: Console) -> None:
+def compile_everything(talk: Talk) -> None:
     """Call every compiled kernel on a few numbers, and say how long it took."""
     start = time.perf_counter()
-    with console.status("compiling kernels"):
+    with talk.doing("compiling kernels"):
         _read_and_split()
         _learn()
         _decide()
         _name_sets()
         _sample_and_prune()
         _count_words()
-    console.print(f"all kernels compiled or loaded in {time.perf_counter() - start:.1f} s")
+    seconds = time.perf_counter() - start
+    if talk.as_json:
+        talk.data({"seconds": seconds})
+    elif not talk.quiet:
+        talk.show(f"all kernels compiled or loaded in {seconds:.1f} s")
 
 
 def _read_and_split() -> None:

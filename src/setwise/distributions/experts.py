@@ -12,7 +12,7 @@ and draws are those of the experts, weighted. The likeliest sets are looked for
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,9 @@ class Experts(Distribution):
     annealing : int
         Steps of simulated annealing that the mode is looked for by; 0: the threshold algorithm.
     most_listed : int
-        The longest lists of the threshold algorithm; rows that need longer ones are warned of.
+        The longest lists of the threshold algorithm.
+    warn : bool
+        Whether ``top`` warns of rows that need longer lists; ``searched`` tells in any case.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Experts(Distribution):
     experts: Any
     annealing: int = 0
     most_listed: int = MOST_LISTED
+    warn: bool = True
 
     def __post_init__(self) -> None:
         n, K = self.log_pi.shape if self.log_pi.ndim == 2 else (-1, 0)
@@ -93,7 +96,7 @@ class Experts(Distribution):
     def rows(self, selection: Rows) -> Experts:
         """The mixtures of some rows."""
         parts = [expert.rows(selection) for expert in self.experts]
-        return Experts(self.log_pi[selection], parts, self.annealing, self.most_listed)
+        return replace(self, log_pi=self.log_pi[selection], experts=parts)
 
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,)."""
@@ -119,7 +122,7 @@ class Experts(Distribution):
         """
         found = self.searched(k)
         short = int((found.gap > 0).sum())
-        if short:
+        if short and self.warn:
             warnings.warn(
                 f"the likeliest sets of {short} of {self.n_rows} rows are the best among "
                 f"{self.most_listed} of each expert, not proven best; searched() gives the gaps, "
@@ -155,15 +158,18 @@ class Experts(Distribution):
 
     def _listed_best(self, k: int, listed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The best k of what the experts list, with gaps (n,)."""
-        n, L = self.n_rows, self.n_labels
+        n = self.n_rows
         lists = [expert.top(listed) for expert in self.experts]
         ends = np.stack([log_prob[:, -1] for _, log_prob in lists], axis=1)  # (n, K)
         bound = _log_sums(self._log_weights + ends)
         sets = np.concatenate([part for part, _ in lists], axis=1)  # (n, K * listed, L)
         there = np.concatenate([log_prob for _, log_prob in lists], axis=1) > -np.inf
-        m = sets.shape[1]
-        scores = self.rows(np.repeat(np.arange(n), m)).log_prob(sets.reshape(-1, L)).reshape(n, m)
-        scores[~there | _seen_before(sets)] = -np.inf
+        there &= ~_seen_before(sets)
+        first = np.argsort(~there, axis=1, kind="stable")[:, : there.sum(axis=1).max(initial=1)]
+        sets, there = sets[np.arange(n)[:, None], first], np.take_along_axis(there, first, axis=1)
+        # One set a row at a time: rows of an expert can be large, and are not made again.
+        scores = np.stack([self.log_prob(sets[:, j]) for j in range(sets.shape[1])], axis=1)
+        scores[~there] = -np.inf
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(scores, best, axis=1)
         chosen = np.take_along_axis(sets, best[:, :, None], axis=1)

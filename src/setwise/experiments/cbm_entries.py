@@ -44,7 +44,13 @@ _PUBLISHED = {
 CBM_AUTO = {"n_components": 50, "C": "auto", "sharing": "auto", "n_ensembles": 5}
 _CBM = ModelSpec("CBM", "CBM", parameters=CBM_AUTO)
 
-_BOOSTED = {"n_components": 25, "learner": "boosting", "max_iter": 40, "tol": -1.0}
+_BOOSTED = {
+    "n_components": 25,
+    "learner": "boosting",
+    "max_iter": 40,
+    "tol": -1.0,
+    "n_ensembles": 3,
+}
 #: Data sets of quick runs have few rows for many trees.
 QUICK_BOOSTED = {"emotions": {"n_components": 3, "max_iter": 10}}
 _FLAT = {"n_components": 50, "C": "auto"}

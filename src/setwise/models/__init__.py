@@ -17,6 +17,7 @@ from setwise.models.crf import PairwiseCRF
 from setwise.models.dependency import DependencyNetwork
 from setwise.models.label_size import LabelSizeF1
 from setwise.models.lift import LIFT
+from setwise.models.model_average import ModelAverage
 from setwise.models.neighbours import BRkNN, MLkNN
 from setwise.models.neural import SPEN, DeepValueNetwork, PredictAndConstrain
 from setwise.models.pdsparse import PDSparse
@@ -43,6 +44,7 @@ MODELS: dict[str, type[SetClassifier]] = {
         LabelSizeF1,
         MLkNN,
         MixtureOfExperts,
+        ModelAverage,
         PDSparse,
         PairwiseCRF,
         PowerSet,
@@ -107,6 +109,7 @@ __all__ = [
     "LabelSizeF1",
     "MLkNN",
     "MixtureOfExperts",
+    "ModelAverage",
     "PDSparse",
     "PairwiseCRF",
     "PowerSet",

@@ -77,8 +77,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> Self:
         y = _array_if_like_one(y)
         space, Y = _labels(y, X.shape[0])
-        weights = _weights(sample_weight, X)
-        groups = _groups(groups, X.shape[0])
+        weights = checked_weights(sample_weight, X)
+        groups = checked_groups(groups, X.shape[0])
         empty_rows = bool((np.diff(Y.indptr) == 0).any())
         if self.allow_empty not in (True, False, "auto"):
             raise DataError(f'allow_empty is True, False or "auto", not {self.allow_empty!r}')
@@ -205,7 +205,8 @@ def _labels(y: Any, n: int) -> tuple[LabelSpace, sparse.csr_array]:
     return space, encoded
 
 
-def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """One weight a row from zero on, not all zero; or None."""
     if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -215,7 +216,8 @@ def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return checked
 
 
-def _groups(groups: Any, n: int) -> np.ndarray | None:
+def checked_groups(groups: Any, n: int) -> np.ndarray | None:
+    """One group a row, or None."""
     if groups is None:
         return None
     given: np.ndarray = np.asarray(groups)

@@ -17,23 +17,17 @@ from sklearn.base import clone
 
 from setwise.decisions import Decision
 from setwise.distributions import Product
-from setwise.errors import DataError, NotConverged
+from setwise.errors import NotConverged
 from setwise.learners import make_bank
 from setwise.models.about import ANY_LEARNER, LABELS_APART, About
 from setwise.models.base import SetClassifier
 from setwise.models.climb import climb_both_ways
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE, MIDDLE, STRENGTHS, is_auto
 from setwise.storage import storable
 
 #: Log-odds beyond which a label is as good as certain: no probability is exactly 0 or 1.
 MAX_LOG_ODDS = 30.0
-
-LEARNERS_WITH_C = ("logistic", "elastic")
-
-#: What "auto" tries for C, from the middle upwards or downwards, and on which share of the rows.
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-MIDDLE = 1.0
-HELD_OUT_SHARE = 0.2
 
 
 @storable
@@ -109,9 +103,7 @@ class BinaryRelevance(SetClassifier):
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
         C: Any = self.C
-        if isinstance(C, str) and C != "auto":
-            raise DataError(f'C is a number over zero or "auto", not {C!r}')
-        if C == "auto":
+        if is_auto(C, self.learner):
             C = self._best_C(X, Y, sample_weight, groups)
         bank = self._bank(C).fit(X, Y, sample_weight=sample_weight)
         return {"bank_": bank, "chosen_": {"C": C} if self.C == "auto" else {}}
@@ -121,16 +113,11 @@ class BinaryRelevance(SetClassifier):
     ) -> BinaryRelevance:
         """A copy, not fitted, whose C is a number: the one that held-out rows like best."""
         model: BinaryRelevance = clone(self)
-        if self.C == "auto":
+        if is_auto(self.C, self.learner):
             model.C = self._best_C(X, Y, sample_weight, groups)
         return model
 
     def _best_C(self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any) -> float:
-        if self.learner not in LEARNERS_WITH_C:
-            raise DataError(
-                f'C="auto" is for the learners "logistic" and "elastic", not {self.learner!r}; '
-                "leave C as it is, which other learners do not use"
-            )
         train, test = held_out_parts(Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state)
         weight = None if sample_weight is None else sample_weight[train]
         judges = 1.0 if sample_weight is None else sample_weight[test][:, None]

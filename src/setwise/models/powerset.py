@@ -22,6 +22,7 @@ from setwise.learners import make_gate
 from setwise.metrics.options import check_choice
 from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
+from setwise.models.strength import best_C, is_auto
 from setwise.storage import storable
 
 DTYPES = ("auto", "float32", "float64")
@@ -36,8 +37,9 @@ class PowerSet(SetClassifier):
     ----------
     learner : {"logistic", "elastic", "boosting"}, learner object, or scikit-learn classifier
         What learns the classes. A scikit-learn classifier needs ``predict_proba``.
-    C : float
+    C : float or "auto"
         Inverse strength of the penalty, in scikit-learn's terms; for "logistic" and "elastic".
+        "auto" takes the one that is best on held-out rows, by their log-likelihood.
     target : str or Decision
         The metric that predictions are made for, see ``setwise.decisions``.
     allow_empty : bool or "auto"
@@ -58,6 +60,7 @@ class PowerSet(SetClassifier):
     ----------
     gate_ : the fitted learner of all classes
     sets_ : CSR array (m, L), the classes
+    chosen_ : what was chosen where "auto" was given
     label_names_ : tuple of the labels' names
 
     Notes
@@ -84,7 +87,7 @@ class PowerSet(SetClassifier):
         self,
         learner: Any = "logistic",
         *,
-        C: float = 1.0,
+        C: float | str = 1.0,
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
         max_iter: int = 200,
@@ -106,17 +109,21 @@ class PowerSet(SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
+        C: Any = self.C
+        if is_auto(C, self.learner):
+            C = best_C(self, X, Y, sample_weight, groups)
         if sample_weight is not None:  # a row that weighs nothing adds no class
             X, Y, sample_weight = (part[sample_weight > 0] for part in (X, Y, sample_weight))
         support = distinct_sets(Y)
-        gate = self._gate(len(support)).fit(X, one_class_a_row(support), sample_weight)
-        return {"gate_": gate, "sets_": support.sets}
+        gate = self._gate(C, len(support)).fit(X, one_class_a_row(support), sample_weight)
+        chosen = {"C": C} if self.C == "auto" else {}
+        return {"gate_": gate, "sets_": support.sets, "chosen_": chosen}
 
-    def _gate(self, n_classes: int) -> Any:
+    def _gate(self, C: float, n_classes: int) -> Any:
         check_choice("dtype", self.dtype, DTYPES)
         gate: Any = make_gate(
             self.learner,
-            C=self.C,
+            C=C,
             max_iter=self.max_iter,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

@@ -25,10 +25,11 @@ from setwise.learners.linear import linear_scores
 from setwise.metrics.options import check_choice
 from setwise.models.about import ANY_LEARNER, LABELS_APART, About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import LEARNERS_WITH_C, MAX_LOG_ODDS, BinaryRelevance
+from setwise.models.binary_relevance import MAX_LOG_ODDS, BinaryRelevance
 from setwise.models.chains.network import C_LABELS, check_strengths, fit_network
 from setwise.models.chains.steps import with_labels
 from setwise.models.folds import dealt_out, n_units
+from setwise.models.strength import LEARNERS_WITH_C
 from setwise.storage import storable
 
 KINDS = ("2BR", "DBR")

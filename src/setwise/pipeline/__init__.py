@@ -5,7 +5,9 @@
 | table.py, read_rows.py, write_rows.py, parquet.py, in_order.py | rows of files, some at a time |
 | cells.py, roles.py, encoders.py, table_encoder.py | columns as features |
 | label_columns.py, grouping.py | columns as labels, and as groups of rows |
-| settings.py, build.py, choose.py, fitting.py | what to fit, and fitting it |
+| settings.py, build.py, fitting.py | what to fit, and fitting it |
+| candidates.py, choose.py, judging.py, averaging.py | what "auto" compares, and how it chooses |
+| named_sets.py | models that name sets, given probabilities |
 | table_model.py | the fitted whole |
 | evaluation.py, bootstrap.py, reasons.py | how good it is, and why it says what it says |
 """
@@ -16,7 +18,6 @@ from setwise.pipeline.settings import FitSettings, read_settings
 from setwise.pipeline.table import Table
 from setwise.pipeline.table_model import Predictions, TableModel, load_model
 from setwise.pipeline.write_rows import rows_to
-from setwise.storage import load
 
 __all__ = [
     "FitSettings",
@@ -25,7 +26,6 @@ __all__ = [
     "Table",
     "TableModel",
     "fit_table",
-    "load",
     "load_model",
     "read_settings",
     "read_table",

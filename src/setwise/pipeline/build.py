@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 from setwise.calibration import BRRerank, SetCalibrator
 from setwise.errors import DataError
 from setwise.models import MODELS, NEURAL, OF_COUNTS, list_models
+from setwise.pipeline.named_sets import NAMERS, SetNamer
 from setwise.pipeline.settings import FitSettings
 
 RERANKED = "BRRerank"
+AVERAGE = "ModelAverage"
 FOLDS = 5
 
 #: One line on each model, for `setwise models`; others are told by their documentation.
@@ -19,6 +22,7 @@ ABOUT = {
     "BinaryRelevance": "one classifier a label, independent of each other; the fast baseline",
     "BRRerank": "binary relevance, its likeliest sets judged again as wholes; for set accuracy",
     "CBM": "conditional Bernoulli mixture: labels that go together are predicted together",
+    "ModelAverage": "several models, each with the weight that held-out rows give it; the slowest",
     "PowerSet": "one class for each set seen in training; for few different sets",
 }
 
@@ -41,13 +45,36 @@ def model_names() -> list[str]:
 
 
 def about(name: str) -> str:
-    """One line on a model."""
-    return ABOUT.get(name) or _class_of(name).__doc__.strip().split("\n")[0]  # type: ignore[union-attr]
+    """One line on a model.
+
+    >>> about("TunedSVM")
+    'one linear SVM a label'
+    """
+    if name in ABOUT:
+        return ABOUT[name]
+    line = (_class_of(name).__doc__ or name).strip().split("\n")[0].rstrip(".")
+    is_word = line[1:2].islower() or line[1:2] == " "
+    return line[0].lower() + line[1:] if is_word else line
 
 
 def facts_of(name: str) -> dict[str, str]:
     """A model in words: what it is, its paper, whether it is joint, its learners, its cost."""
     return {"what": about(name), **_class_of(name).about.said}  # type: ignore[attr-defined]
+
+
+def note_on(name: str) -> str:
+    """What somebody should know who reads a model's confidence; mostly nothing.
+
+    >>> note_on("CBM")
+    ''
+    """
+    cls = _class_of(name)
+    if not issubclass(cls, NAMERS):
+        return ""
+    return (
+        f"{name} has no probability of sets ({cls.about.why_not}): confidence is how often what it "
+        "says came true in rows that it had not seen"
+    )
 
 
 def takes_counts(name: str) -> bool:
@@ -64,6 +91,12 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
     if choice.name == RERANKED:
         return with_confidence(choice, settings)
     given = {"target": settings.target, **_common(settings), **choice.options}
+    if choice.name == AVERAGE and "members" in given:
+        members = given.pop("members")
+        given["estimators"] = [
+            bare_model(Choice(member["model"], member["options"]), settings) for member in members
+        ]
+        given["weights"] = [member["weight"] for member in members]
     return _made(choice.name, given)
 
 
@@ -71,7 +104,10 @@ def with_confidence(choice: Choice, settings: FitSettings) -> SetCalibrator:
     """The model with calibrated confidence that its set, as a whole, is right."""
     common = {**_common(settings), "n_folds": folds_of(settings)}
     if choice.name != RERANKED:
-        return SetCalibrator(bare_model(choice, settings), **common)
+        model = bare_model(choice, settings)
+        if isinstance(model, NAMERS):
+            model = SetNamer(model, **_common(settings))
+        return SetCalibrator(model, **common)
     if settings.target != "set_accuracy":
         raise DataError(
             f"{RERANKED} chooses sets for set accuracy, not for {settings.target!r}; "
@@ -95,7 +131,11 @@ def _class_of(name: str) -> type:
         return BRRerank
     known = MODELS | NEURAL | OF_COUNTS
     if name not in known:
-        raise DataError(f"there is no model {name!r}; there are: auto, {', '.join(model_names())}")
+        names = ["auto", *model_names()]
+        near = get_close_matches(name.lower(), [one.lower() for one in names], 1)
+        hint = next((one for one in names if [one.lower()] == near), None)
+        there = f"did you mean {hint!r}?" if hint else f"there are: {', '.join(names)}"
+        raise DataError(f"there is no model {name!r}; {there}")
     return known[name]
 
 

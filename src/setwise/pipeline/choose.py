@@ -1,8 +1,10 @@
-"""``--model auto``: sensible models compared on held-out rows, within a budget of time.
+"""``--model auto``: sensible models compared on held-out rows, and averaged, within a time budget.
 
 Each candidate learns from the same rows, at most ``MOST_ROWS`` of them, and is judged by the
-measure of the target on the same others. A small trial first tells what it would cost: one that
-does not fit into the budget, in comparison or in the last fit on all rows, is left out and said so.
+measure of the target on the same others; where rows are few, by folds. A small trial first tells
+what it would cost: one that does not fit into the budget, in comparison or in the last fit on all
+rows, is left out and said so. What they say of the judging rows also tells how to average them; the
+average is taken unless one of them alone is clearly better.
 """
 
 from __future__ import annotations
@@ -10,36 +12,25 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from setwise.data.labels import distinct_sets
-from setwise.data.split import holdout
+from setwise.data.split import IterativeKFold, holdout
 from setwise.errors import NotConverged
-from setwise.metrics import set_measures
 from setwise.models import BinaryRelevance
-from setwise.pipeline.build import RERANKED, Choice, bare_model, folds_of
+from setwise.pipeline.averaging import averaged
+from setwise.pipeline.build import AVERAGE, RERANKED, Choice, bare_model, folds_of
+from setwise.pipeline.candidates import candidates_for
+from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, worth
 from setwise.pipeline.settings import FitSettings
 
 MOST_ROWS = 8000  # that candidates learn from
 JUDGES = 0.25  # the share of these that judge
+ENOUGH_JUDGES = 500  # rows; where there are fewer, all rows judge in turn
 SMALL = 8  # a trial has so much less rows
-MOST_SETS_OF_POWERSET = 300
-SHORT_SETS = 1.5  # labels a row, up to which few candidates are enough
-#: What is measured for a target, and whether more of it is better.
-MEASURES = {
-    "set_accuracy": ("set_accuracy", True),
-    "f1": ("instance_f1", True),
-    "f1_calibrated": ("instance_f1", True),
-    "f1_threshold": ("instance_f1", True),
-    "hamming": ("hamming_loss", False),
-    "micro_f1": ("micro_f1", True),
-    "jaccard": ("instance_jaccard", True),
-    "macro_f1": ("label_f1", True),
-}
 
 Say = Callable[[str], None]
 
@@ -65,43 +56,129 @@ class Chosen:
     reason: str
 
 
-def candidates_for(settings: FitSettings, Y: sparse.csr_array, C: float) -> list[Choice]:
-    """What is worth comparing, the cheapest first; C is for binary relevance."""
-    found = [Choice("BinaryRelevance", {"C": C})]
-    if settings.target == "set_accuracy":
-        # Where most rows have one label, the right set is nearly always among the first five.
-        is_short = Y.nnz < SHORT_SETS * Y.shape[0]
-        found.append(Choice(RERANKED, {"C": C, "n_candidates": 5 if is_short else 10}))
-    if len(distinct_sets(Y)) <= MOST_SETS_OF_POWERSET:
-        found.append(Choice("PowerSet"))
-    return [*found, Choice("CBM")]
-
-
 def choose(
-    X: Any, Y: sparse.csr_array, groups: Any, settings: FitSettings, say: Say = lambda _: None
+    X: Any,
+    Y: sparse.csr_array,
+    groups: Any,
+    settings: FitSettings,
+    say: Say = lambda _: None,
+    n_fits: int | None = None,
 ) -> Chosen:
-    """The candidate that is best on held-out rows."""
-    measure, more_is_better = MEASURES[settings.target]
-    rows = _some_rows(Y.shape[0], settings.seed)
-    part = None if groups is None else groups[rows]
-    train, judges = holdout(Y[rows], test_size=JUDGES, groups=part, random_state=settings.seed)
-    train, judges = rows[train], rows[judges]
-    begin = time.perf_counter()
-    trials: list[Trial] = []
+    """The candidate that is best on held-out rows, or their average.
+
+    ``n_fits`` says how often the winner will be fitted on all rows; by default as often as a
+    calibrator does it.
+    """
+    n_fits = folds_of(settings) + 1 if n_fits is None else n_fits
+    folds = judging_folds(Y, groups, settings.seed)
+    comparison = _Comparison(X, Y, folds, settings, n_fits, time.perf_counter())
     say("choosing a penalty for binary relevance")
-    C = _best_C(X[train], Y[train], settings)
-    for choice in candidates_for(settings, Y, C):
-        left = settings.budget - (time.perf_counter() - begin)
-        say(f"trying {choice.name} on {len(train):,} rows")
-        trials.append(_tried(choice, X, Y, train, judges, settings, left, bool(trials)))
-    tried = [trial for trial in trials if trial.value is not None]
-    sign = 1 if more_is_better else -1
-    best = max(tried, key=lambda trial: sign * (trial.value or 0.0))
+    C = _best_C(X[folds[0].train], Y[folds[0].train], settings)
+    trials: list[Trial] = []
+    judged: list[Judged] = []
+    for choice in candidates_for(settings, X, Y, C):
+        say(f"trying {choice.name} on {len(folds[0].train):,} rows")
+        trial, answers = comparison.tried(choice, is_first=not trials)
+        trials.append(trial)
+        judged += [] if answers is None else [answers]
+    best = max(judged, key=lambda one: worth(one.value, settings.target))
+    parts = [one for one in judged if one.choice.name != RERANKED]
+    together = averaged(parts, Y, folds, settings.target, comparison.left)
+    if together is not None:
+        value, expected = together.value, together.expected
+        trials.append(Trial(AVERAGE, together.choice.options, value, 0.0, expected))
+        if not clearly_better(best, together, Y, folds, settings.target):
+            best = together
     return Chosen(
-        Choice(best.model, best.options),
+        best.choice,
         [asdict(trial) for trial in trials],
-        _reason(best, trials, measure, len(judges)),
+        _reason(best, trials, settings.target, sum(len(fold.judges) for fold in folds)),
     )
+
+
+def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
+    """One split where there are enough rows to judge by, else folds in which all rows judge."""
+    rows = _some_rows(Y.shape[0], seed)
+    part = None if groups is None else groups[rows]
+    if len(rows) * JUDGES >= ENOUGH_JUDGES:
+        train, judges = holdout(Y[rows], test_size=JUDGES, groups=part, random_state=seed)
+        return [Fold(rows[train], rows[judges])]
+    n_units = len(rows) if part is None else len(np.unique(part))
+    parts = IterativeKFold(min(round(1 / JUDGES), n_units), random_state=seed)
+    return [Fold(train, judges) for train, judges in parts.split(None, Y, groups)]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """What all candidates are tried on, and by when it is to be over."""
+
+    X: Any
+    Y: sparse.csr_array
+    folds: list[Fold]
+    settings: FitSettings
+    n_fits: int
+    begin: float
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.settings.budget - (time.perf_counter() - self.begin)
+
+    def tried(self, choice: Choice, *, is_first: bool) -> tuple[Trial, Judged | None]:
+        """The trial, and what the candidate says of the judging rows; the first is always tried."""
+        with warnings.catch_warnings():  # the last fit warns of what matters
+            warnings.simplefilter("ignore", NotConverged)
+            left, train = self.left, self.folds[0].train
+            few = train[::SMALL]
+            if not is_first:
+                small = self._fitted(choice, few)[1]
+                if self._cost(choice, small, len(few)) > left:
+                    # A first call may have had to load or compile what later ones have.
+                    small = min(small, self._fitted(choice, few)[1])
+                cost = self._cost(choice, small, len(few))
+                if cost > left:
+                    note = f"would take about {cost:.0f} s, and {max(left, 0):.0f} s were left"
+                    return Trial(choice.name, choice.options, None, small, cost, note), None
+            return self._judged(choice, left, is_first)
+
+    def _judged(self, choice: Choice, left: float, is_first: bool) -> tuple[Trial, Judged | None]:
+        models, seconds = [], []
+        for fold in self.folds:
+            model, took = self._fitted(choice, fold.train)
+            models.append(model)
+            seconds.append(took)
+            choice = _settled(choice, model)
+        answers = Judged.by(choice, models, self.X, self.Y, self.folds, self.settings.target)
+        last = self._last_fit(choice, seconds[-1])
+        answers = replace(answers, expected=last)
+        trial = Trial(choice.name, choice.options, answers.value, sum(seconds), last)
+        if not is_first and last > left - sum(seconds):
+            note = f"too slow for the last fit, which would take about {last:.0f} s"
+            return replace(trial, value=None, note=note), None
+        return trial, answers
+
+    def _fitted(self, choice: Choice, rows: np.ndarray) -> tuple[Any, float]:
+        begin = time.perf_counter()
+        model = bare_model(choice, self.settings).fit(self.X[rows], self.Y[rows])
+        return model, time.perf_counter() - begin
+
+    def _cost(self, choice: Choice, seconds: float, few: int) -> float:
+        """Seconds of comparison and last fit, if those on a few rows grow as their number does."""
+        expected = seconds * len(self.folds[0].train) / few
+        return expected * len(self.folds) + self._last_fit(choice, expected)
+
+    def _last_fit(self, choice: Choice, seconds: float) -> float:
+        """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
+        ratio = float(self.Y.shape[0] / len(self.folds[0].train))
+        return seconds * ratio * (1 if choice.name == RERANKED else self.n_fits)
+
+
+def _settled(choice: Choice, model: Any) -> Choice:
+    """The choice with what its model has chosen itself, which later fits need not choose again."""
+    known = model.get_params(deep=False)
+    found = getattr(model, "chosen_", {})
+    chosen = {name: value for name, value in found.items() if name in known}
+    return Choice(choice.name, choice.options | chosen)
 
 
 def _best_C(X: Any, Y: sparse.csr_array, settings: FitSettings) -> float:
@@ -110,70 +187,20 @@ def _best_C(X: Any, Y: sparse.csr_array, settings: FitSettings) -> float:
     return float(model.with_chosen_C(X, Y).C)
 
 
-def _tried(
-    choice: Choice,
-    X: Any,
-    Y: sparse.csr_array,
-    train: np.ndarray,
-    judges: np.ndarray,
-    settings: FitSettings,
-    left: float,
-    may_skip: bool,
-) -> Trial:
-    with warnings.catch_warnings():  # the last fit warns of what matters
-        warnings.simplefilter("ignore", NotConverged)
-        few = train[::SMALL]
-        small = _timed(choice, X, Y, few, settings)[1]
-        if may_skip and _cost(choice, small, len(few), len(train), Y.shape[0], settings) > left:
-            # A first call may have had to load or compile what later ones have.
-            small = min(small, _timed(choice, X, Y, few, settings)[1])
-        cost = _cost(choice, small, len(few), len(train), Y.shape[0], settings)
-        if may_skip and cost > left:
-            note = f"would take about {cost:.0f} s, and {max(left, 0):.0f} s were left"
-            return Trial(choice.name, choice.options, None, small, cost, note)
-        model, seconds = _timed(choice, X, Y, train, settings)
-        measures = set_measures(Y[judges], sparse.csr_array(model.predict(X[judges])))
-    value = measures[MEASURES[settings.target][0]]
-    last = _last_fit(choice, seconds, Y.shape[0] / len(train), settings)
-    note = ""
-    if may_skip and last > left - seconds:
-        note = f"too slow for the last fit, which would take about {last:.0f} s"
-        return Trial(choice.name, choice.options, None, seconds, last, note)
-    return Trial(choice.name, choice.options, value, seconds, last)
-
-
-def _timed(
-    choice: Choice, X: Any, Y: sparse.csr_array, rows: np.ndarray, settings: FitSettings
-) -> tuple[Any, float]:
-    begin = time.perf_counter()
-    model = bare_model(choice, settings).fit(X[rows], Y[rows])
-    return model, time.perf_counter() - begin
-
-
-def _cost(
-    choice: Choice, seconds: float, few: int, some: int, every: int, settings: FitSettings
-) -> float:
-    """Seconds of comparison and last fit, if those on a few rows grow as their number does."""
-    expected = seconds * some / few
-    return expected + _last_fit(choice, expected, every / some, settings)
-
-
-def _last_fit(choice: Choice, seconds: float, ratio: float, settings: FitSettings) -> float:
-    """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
-    return seconds * ratio * (1 if choice.name == RERANKED else folds_of(settings) + 1)
-
-
-def _reason(best: Trial, trials: list[Trial], measure: str, n: int) -> str:
-    words = measure.replace("_", " ").replace("f1", "F1")
+def _reason(best: Judged, trials: list[Trial], target: str, n: int) -> str:
+    words = MEASURES[target][0].replace("_", " ").replace("f1", "F1")
+    own = next(t for t in trials if t.model == best.choice.name and t.value == best.value)
     rivals = [
         f"{trial.model} {trial.value:.4f}"
         for trial in trials
-        if trial is not best and trial.value is not None
+        if trial is not own and trial.value is not None
     ]
     against = f" (against {', '.join(rivals)})" if rivals else ""
     left_out = [f"{trial.model} was left out: {trial.note}" for trial in trials if trial.note]
+    is_best = all(worth(t.value, target) <= worth(best.value, target) for t in trials)
+    verb = "has the best" if is_best else "is within chance of the best"
     sentence = (
-        f"{best.model} has the best {words} on {n:,} held-out rows: {best.value:.4f}{against}"
+        f"{best.choice.name} {verb} {words} on {n:,} held-out rows: {best.value:.4f}{against}"
     )
     return "; ".join([sentence, *left_out])
 

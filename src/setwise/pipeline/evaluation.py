@@ -101,6 +101,7 @@ def evaluation(
         "n_rows": len(table),
         "model": model.facts_["model"],
         "target": model.settings["target"],
+        "note": model.note,
         "statistics": statistics([np.empty((len(table), 0))], [judged.truth]).to_dict(),
         "unknown_labels": judged.unknown,
         "groups": None if groups is None else column,

@@ -16,7 +16,7 @@ from setwise.data.split import holdout
 from setwise.data.statistics import statistics
 from setwise.errors import DataError
 from setwise.metrics import set_measures
-from setwise.pipeline.build import FOLDS, Choice, takes_counts, with_confidence
+from setwise.pipeline.build import FOLDS, Choice, note_on, takes_counts, with_confidence
 from setwise.pipeline.choose import Chosen, choose
 from setwise.pipeline.grouping import groups_of
 from setwise.pipeline.label_columns import LabelColumns
@@ -99,6 +99,7 @@ def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) ->
         "model": chosen.choice.name,
         "model_options": chosen.choice.options,
         "reason": chosen.reason,
+        "note": note_on(chosen.choice.name),
         "trials": chosen.trials,
         "roles": [asdict(role) for role in roles],
         "columns": {one.name: [one.kind, one.summary()] for one in encoder.encoders_},

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import IO, Any
 
-from setwise.errors import FormatError, MissingDependency
+from setwise.errors import DataError, FormatError, MissingDependency
 from setwise.pipeline.table import Table
 
 
@@ -60,7 +60,7 @@ class ParquetRows:
             schema = self._schema(columns)
             self._writer = self._arrow.parquet.ParquetWriter(self._stream, schema)
         schema = self._writer.schema
-        arrays = [self._array(columns[field.name], field.type) for field in schema]
+        arrays = [self._array(field, columns[field.name]) for field in schema]
         self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=schema))
 
     def close(self) -> None:
@@ -82,7 +82,16 @@ class ParquetRows:
             fields.append((name, arrow.string() if arrow.types.is_null(kind) else kind))
         return arrow.schema(fields)
 
-    def _array(self, cells: list[Any], kind: Any) -> Any:
-        if self._arrow.types.is_string(kind):
+    def _array(self, field: Any, cells: list[Any]) -> Any:
+        arrow = self._arrow
+        if arrow.types.is_string(field.type):
             cells = [None if cell is None else str(cell) for cell in cells]
-        return self._arrow.array(cells, type=kind)
+        try:
+            if arrow.types.is_integer(field.type):  # whose fractions would be lost without a word
+                return arrow.array(cells).cast(field.type)
+            return arrow.array(cells, type=field.type)
+        except arrow.ArrowException as error:
+            raise DataError(
+                f"column {field.name!r} begins as {field.type} and goes on as something else "
+                f"({error}); write CSV or JSONL, or choose the columns to copy with --keep"
+            ) from None

@@ -54,17 +54,26 @@ class Reading:
     chunk: int = CHUNK
 
 
-def format_of(path: str, wanted: str | None, default: str | None = None) -> str:
+def format_of(
+    path: str, wanted: str | None, default: str | None = None, *, option: str = "--format"
+) -> str:
     """The format that is wanted, or that the name tells; a sentence where neither does."""
     found = wanted or FORMATS.get(bare_suffix(path)) or default
     known = sorted(set(FORMATS.values()))
     if found not in known:
         raise FormatError(
             path,
-            f"cannot tell the format from the name (got {found!r})",
-            remedy=f"pass --format, one of {', '.join(known)}",
+            f"{found!r} is no format" if found else "cannot tell the format from the name",
+            remedy=f"pass {option}, one of {', '.join(known)}",
         )
     return found
+
+
+def check_readable(path: str) -> None:
+    """Refuse a path at which there is no file."""
+    if path != STANDARD and (not Path(path).exists() or Path(path).is_dir()):
+        kind = "a folder" if Path(path).is_dir() else "no such file"
+        raise FormatError(path, f"{kind}, where a data file was expected", remedy="check the path")
 
 
 def read_table(path: str, how: Reading | None = None) -> Table:
@@ -108,9 +117,7 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     if path == STANDARD:
         yield sys.stdin.buffer, sys.stdin.buffer
         return
-    if not Path(path).exists() or Path(path).is_dir():
-        kind = "a folder" if Path(path).is_dir() else "no such file"
-        raise FormatError(path, f"{kind}, where a data file was expected", remedy="check the path")
+    check_readable(path)
     with open(path, "rb") as raw:
         magic = raw.peek(6)[:6]
         unpack = next((o for start, o in _UNPACKERS.items() if magic.startswith(start)), None)

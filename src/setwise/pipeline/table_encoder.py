@@ -8,11 +8,13 @@ from typing import Any, Self
 from scipy import sparse
 
 from setwise.errors import DataError
+from setwise.pipeline.cells import word
 from setwise.pipeline.encoders import CategoryColumn, ColumnEncoder, NumberColumn, TextColumn
 from setwise.pipeline.roles import Role
 from setwise.pipeline.table import Table
 from setwise.storage import storable
 
+SHOWN = 40  # letters of an example
 DENSE_WIDTH = 500  # columns up to which features that are all numbers are kept dense
 
 
@@ -66,6 +68,16 @@ class TableEncoder:
             for encoder in self.encoders_
             for name in encoder.feature_names()
         ]
+
+    def strangers(self, table: Table) -> dict[str, str]:
+        """Columns with words or values of which none is known, and an example of each."""
+        found: dict[str, str] = {}
+        for encoder in self.encoders_:
+            if encoder.kind != "number" and not encoder.transform(table).nnz:
+                cells = map(word, table.column(encoder.name))
+                example = next((cell for cell in cells if cell is not None), None)
+                found |= {} if example is None else {encoder.name: example[:SHOWN]}
+        return found
 
     def _encoder(self, role: Role) -> ColumnEncoder:
         if role.kind == "text":

@@ -71,6 +71,11 @@ class TableModel:
         """The labels, in the order of their columns."""
         return self.labels_.names_
 
+    @property
+    def note(self) -> str:
+        """What to know of the model's confidence, if there is anything."""
+        return str(self.facts_.get("note", ""))
+
     def features(self, table: Table) -> Any:
         """X of rows."""
         return self.encoder_.transform(table)

@@ -92,11 +92,13 @@ def rows_to(
     path: str, format: str | None = None, *, separator: str = ",", default: str = "csv"
 ) -> Iterator[RowWriter]:
     """A writer of rows to a file, all at once or not at all, or to standard output as they come."""
-    kind = format_of(path, format, default if path == STANDARD else None)
+    kind = format_of(path, format, default if path == STANDARD else None, option="--out-format")
     if path == STANDARD:
         if kind == "parquet":
             raise FormatError(
-                "standard output", "Parquet is for files", remedy="pass --out, or another --format"
+                "standard output",
+                "Parquet is for files",
+                remedy="pass --out, or another --out-format",
             )
         yield from _written(sys.stdout.buffer, kind, separator, ",")
         sys.stdout.buffer.flush()

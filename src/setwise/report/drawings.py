@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from setwise.report.html import goal
+
 SIDE = 340  # of a square drawing, before it is scaled to the page
 MAP_WIDTH = 520  # below which the names of a map of labels cannot be read: better to scroll
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 42
@@ -94,7 +96,7 @@ def accuracy_coverage(curve: dict[str, list[float]], rule: dict[str, Any]) -> st
         frame.path(points, "line"),
         frame.path([(0, target), (1, target)], "ideal"),
         f'<text x="{frame.x(1)}" y="{frame.y(target) - 5}" text-anchor="end">'
-        f"{target:.0%} wanted</text>",
+        f"{goal(target)} wanted</text>",
     ]
     if rule["found"] and rule["accepted"]:
         at = rule["coverage"]

@@ -39,34 +39,43 @@ def report_facts(
         "accuracy_wanted": accuracy,
         "fit": model.facts_,
         "settings": model.settings,
-        "mistakes": [_row(model, table, judged, row) for row in surest.tolist()],
-        "unsure": [_row(model, table, judged, row) for row in unsure.tolist()],
+        "mistakes": _rows(model, table, judged, surest),
+        "unsure": _rows(model, table, judged, unsure),
         "correlation": correlation_map(model.label_names, judged.truth),
         "components": component_facts(model),
     }
 
 
-def _row(model: TableModel, table: Table, judged: Judged, row: int) -> dict[str, Any]:
-    """A row as people know it, what was said of it, and what is true."""
-    one = table.taken(np.array([row]))
-    said = model.predict(one, top=ALTERNATIVES + 1)
+def _rows(
+    model: TableModel, table: Table, judged: Judged, rows: np.ndarray
+) -> list[dict[str, Any]]:
+    """Rows as people know them, what was said of each, and what is true."""
+    if not len(rows):
+        return []
+    some = table.taken(rows)
+    said = model.predict(some, top=ALTERNATIVES + 1)
+    told: list[Any] = list(word_attribution(model, some)) or [None] * len(rows)
     names = [*model.label_names, *sorted(judged.unknown)]
-    truth = judged.truth[[row]].indices.tolist()
-    return {
-        "place": f"{table.unit} {table.places[row]}",
-        "cells": {
-            name: _short(cells[0])
-            for name, cells in one.columns.items()
-            if name not in model.labels_.columns
-        },
-        "predicted": list(said.sets[0]),
-        "confidence": float(judged.confidence[row]),
-        "truth": [names[j] for j in truth],
-        "attribution": next(iter(word_attribution(model, one)), None),
-        "alternatives": [
-            {"set": list(labels), "probability": float(p)} for labels, p in said.alternatives[0]
-        ],
+    shown = {
+        name: list(map(_short, cells))
+        for name, cells in some.columns.items()
+        if name not in model.labels_.columns
     }
+    return [
+        {
+            "place": f"{table.unit} {some.places[place]}",
+            "cells": {name: cells[place] for name, cells in shown.items()},
+            "predicted": [names[j] for j in judged.predicted[[row]].indices.tolist()],
+            "confidence": float(judged.confidence[row]),
+            "truth": [names[j] for j in judged.truth[[row]].indices.tolist()],
+            "attribution": told[place],
+            "alternatives": [
+                {"set": list(labels), "probability": float(p)}
+                for labels, p in said.alternatives[place]
+            ],
+        }
+        for place, row in enumerate(rows.tolist())
+    ]
 
 
 def _short(cell: Any) -> str:

@@ -57,6 +57,15 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
+def goal(share: float) -> str:
+    """A share that somebody has asked for, as it was asked for.
+
+    >>> goal(0.9), goal(0.995)
+    ('90%', '99.5%')
+    """
+    return f"{100 * share:.6g}%"
+
+
 def number(value: Any) -> str:
     """A count, or a number that need not be exact.
 

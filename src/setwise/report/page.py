@@ -58,6 +58,8 @@ def _header(facts: dict[str, Any], title: str) -> str:
             f'<p class="broken">{count} of the file {"was" if len(unknown) == 1 else "were"} never '
             f"seen in training ({some}{more}); their rows count as wrong.</p>"
         )
+    if facts["note"]:
+        note += f'<p class="soft">{escape(facts["note"])}.</p>'
     return (
         f"<header><div><h1>{escape(title)}</h1><p class=soft>{facts['n_rows']:,} rows with known "
         f"labels; predictions for {escape(facts['target'].replace('_', ' '))}</p></div>"

@@ -12,6 +12,7 @@ from setwise.report.html import (
     cell_of,
     chip,
     chips,
+    goal,
     interval,
     number,
     percent,
@@ -53,7 +54,7 @@ def cards(facts: dict[str, Any]) -> str:
     """The numbers that matter most."""
     rule = wanted_rule(facts)
     exact, f1 = facts["measures"]["set_accuracy"], facts["measures"]["instance_f1"]
-    at = f"at {rule['target']:.0%} accuracy"
+    at = f"at {goal(rule['target'])} accuracy"
     pairs = [
         (percent(exact["value"]), f"whole sets exactly right ({interval(exact)})"),
         (f"{f1['value']:.3f}", f"F1, mean over rows ({interval(f1, '.3f')})"),
@@ -92,7 +93,7 @@ def accept(facts: dict[str, Any]) -> str:
     """What may go out unread at several accuracies."""
     rows = [
         [
-            f"{rule['target']:.0%}",
+            goal(rule["target"]),
             f"{rule['threshold']:.3f}" if rule["threshold"] is not None else "-",
             percent(rule["coverage"]),
             percent(rule["accuracy"]),

@@ -23,7 +23,7 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
         """Choose for ``target``, then fit."""
         settings = FitSettings(target=self.target, seed=self.random_state)
         labels = as_binary_csr(Y)
-        chosen = choose(X, labels, groups, settings)
+        chosen = choose(X, labels, groups, settings, n_fits=1)
         self.chosen_ = {"model": chosen.choice.name, **chosen.choice.options}
         self.model_ = bare_model(chosen.choice, settings).fit(X, labels)
         return self

@@ -32,6 +32,7 @@ from setwise.models.crf.listed import Likelihood, OnList
 from setwise.models.crf.potentials import all_sets, four_weights, linear_part, pair_scores
 from setwise.models.crf.pruned import OnFree, pruned, pruned_distribution
 from setwise.models.crf.solve import Strength, fit_field
+from setwise.models.strength import best_C, is_auto
 from setwise.storage import storable
 
 INFERENCES = ("support", "pruned", "exact")
@@ -52,8 +53,9 @@ class PairwiseCRF(SetClassifier):
     inference : {"support", "pruned", "exact"}
         Which sets the sums are over: those seen in training; those of the labels in doubt; or all
         2^L, for up to 15 labels.
-    C : float
-        Inverse strength of the penalty on features, in scikit-learn's terms.
+    C : float or "auto"
+        Inverse strength of the penalty on features, in scikit-learn's terms. "auto" takes the one
+        that is best on held-out rows, by their log-likelihood.
     C_pairs : float, optional
         The same for the four weights of each pair; as ``C`` unless given.
     l1_ratio : float
@@ -85,6 +87,7 @@ class PairwiseCRF(SetClassifier):
     pair_weights_ : array (L, L, 2, 2); [l, m, a, b] for l < m is theta_lm[a, b]
     sets_ : CSR array (m, L), the sets of "support"
     bank_ : the binary relevance of "pruned"
+    chosen_ : what was chosen where "auto" was given
     label_names_ : tuple of the labels' names
 
     Notes
@@ -114,7 +117,7 @@ class PairwiseCRF(SetClassifier):
         learner: str = "logistic",
         *,
         inference: str = "support",
-        C: float = 1.0,
+        C: float | str = 1.0,
         C_pairs: float | None = None,
         l1_ratio: float = 0.5,
         prune: float = 0.01,
@@ -149,13 +152,17 @@ class PairwiseCRF(SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
-        strength = self._checked(Y.shape[1])
+        C: Any = self.C
+        self._checked(1.0 if is_auto(C) else C, Y.shape[1])  # before anything takes time
+        if is_auto(C):
+            C = best_C(self, X, Y, sample_weight, groups)
+        strength = self._checked(C, Y.shape[1])
         X = in_precision(X, None)  # refuses entries whose squares overflow
         if sample_weight is not None:  # a row that weighs nothing adds no set
             X, Y, sample_weight = (part[sample_weight > 0] for part in (X, Y, sample_weight))
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         dense = Y.toarray().astype(np.float64)
-        likelihood, learnt = self._likelihood(X, Y, dense, weight)
+        likelihood, learnt = self._likelihood(X, Y, dense, weight, C)
         field = fit_field(
             X, dense, weight, likelihood, strength, max_iter=self.max_iter, n_jobs=self.n_jobs
         )
@@ -167,10 +174,11 @@ class PairwiseCRF(SetClassifier):
             "interactions_": field.interactions.astype(np.float64),
             "objective_": field.objective,
             "solver_iterations_": field.n_iter,
+            "chosen_": {"C": C} if self.C == "auto" else {},
         }
 
     def _likelihood(
-        self, X: Any, Y: sparse.csr_array, dense: np.ndarray, weight: np.ndarray
+        self, X: Any, Y: sparse.csr_array, dense: np.ndarray, weight: np.ndarray, C: float
     ) -> tuple[Likelihood, dict[str, Any]]:
         """What is to be maximised, and what prediction needs besides the field."""
         if self.inference == "support":
@@ -183,7 +191,7 @@ class PairwiseCRF(SetClassifier):
             return OnList(every, number, weight), {"sets_": None, "bank_": None}
         bank = make_bank(
             "logistic",
-            C=self.C,
+            C=C,
             max_iter=self.max_iter,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -215,7 +223,7 @@ class PairwiseCRF(SetClassifier):
     def _pruning(self, logits: np.ndarray, Y: np.ndarray | None = None) -> Any:
         return pruned(logits, limit=self.prune, max_free=self.max_free, Y=Y)
 
-    def _checked(self, n_labels: int) -> Strength:
+    def _checked(self, C: float, n_labels: int) -> Strength:
         """The strengths, if all parameters can be used."""
         for name, value, known in (
             ("learner", self.learner, LEARNERS),
@@ -223,9 +231,9 @@ class PairwiseCRF(SetClassifier):
         ):
             if not isinstance(value, str) or value not in known:
                 raise DataError(f"{name} is one of {', '.join(known)}, not {value!r}; pass one")
-        C_pairs = self.C if self.C_pairs is None else self.C_pairs
+        C_pairs = C if self.C_pairs is None else self.C_pairs
         number: Any
-        for name, number in (("C", self.C), ("C_pairs", C_pairs)):
+        for name, number in (("C", C), ("C_pairs", C_pairs)):
             if isinstance(number, str) or not 0 < number < np.inf:
                 raise DataError(f"{name} is a number over zero, not {number!r}; correct it")
         if not 0 < self.l1_ratio <= 1:
@@ -247,7 +255,7 @@ class PairwiseCRF(SetClassifier):
                 f'inference="exact" lists all 2^L sets, for up to {MOST_LABELS} labels, but there '
                 f'are {n_labels}; use inference="support" or "pruned"'
             )
-        return Strength(self.C, C_pairs, self.l1_ratio if self.learner == "elastic" else 0.0)
+        return Strength(C, C_pairs, self.l1_ratio if self.learner == "elastic" else 0.0)
 
     def _iterations(self) -> int:
         return int(self.solver_iterations_)

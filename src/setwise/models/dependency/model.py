@@ -24,7 +24,7 @@ from setwise.learners.bank_inputs import smoothed_log_odds
 from setwise.learners.linear import linear_scores
 from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import HELD_OUT_SHARE, MAX_LOG_ODDS
+from setwise.models.binary_relevance import MAX_LOG_ODDS
 from setwise.models.chains.network import best_strength, check_strengths, fit_network
 from setwise.models.chains.order import simple_order
 from setwise.models.chains.steps import all_others, conditional_of, learnt_steps
@@ -43,6 +43,7 @@ from setwise.models.dependency.stuck import (
     warn_if_stuck,
 )
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE
 from setwise.models.used_columns import put_back, with_used_columns
 from setwise.storage import storable
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.experiments import topic_study
-from setwise.experiments.topic_study import MEASURES, PUBLISHED, chosen_scale, held, tabulate
+from setwise.experiments.topic_study import MEASURES, PUBLISHED, chosen, held, tabulate
 
 
 def measured(change):
@@ -46,6 +46,12 @@ def test_one_error_by_label_moves_in_steps():
     assert not held("one_error", 19.9, 17.1, "document", 14 * 5)
 
 
+def test_what_has_no_choices_has_the_papers_settings():
+    assert chosen("PriorLDA", None, None, 0) == {}
+    assert topic_study.model_of("DependencyLDA", 0).prior_weight == 1.0
+    assert topic_study.model_of("DependencyLDA", 0, prior_weight=0.5).prior_weight == 0.5
+
+
 def test_scales_are_chosen_on_the_training_rows_given(monkeypatch):
     seen = []
 
@@ -64,7 +70,7 @@ def test_scales_are_chosen_on_the_training_rows_given(monkeypatch):
 
     monkeypatch.setattr(topic_study, "model_of", lambda name, seed, normalize: Model(normalize))
     X, Y = np.arange(40).reshape(40, 1), sparse.csr_array(np.tile([1, 0], (40, 1)).astype(np.int8))
-    assert chosen_scale("SVM", X, Y, 0) == "l1"
+    assert chosen("SVM", X, Y, 0) == {"normalize": "l1"}
     learnt, judged, *_ = seen
     assert (len(learnt), len(judged)) == (32, 8)
     assert not learnt & judged

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit
 
-from setwise.learners.certificate import duality_gaps
+from setwise.learners import certificate
+from setwise.learners.certificate import duality_gaps, gradient_gaps
 from setwise.learners.design import rows_of
 from setwise.learners.logistic import LogisticBank
 from setwise.learners.losses import BankLoss, padded
@@ -52,6 +53,29 @@ def test_no_gap_is_below_the_distance_to_the_minimum(container, own, bias, seed,
         gaps = duality_gaps(loss, W, steps, 0.1 * data[-1].mean(axis=1))
         excess = loss.evaluate(W)[0] - loss.evaluate(best)[0]
     assert (gaps >= excess * (1 - 1e-9) - 1e-12).all()
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("bias", BIASES)
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 1000), away=st.sampled_from([1e-4, 1e-2, 0.1]))
+def test_gradients_alone_bound_the_distance_too(container, bias, seed, away):
+    """Also by the curvature of a few rows; without an imbalance it is the same as in a pass."""
+    with Workers(1) as workers:
+        loss, *data = random_loss(seed, workers, bias=bias, container=container)
+        best = minima(loss, *data, bias)
+        W = best + away * np.random.default_rng(seed).normal(size=best.shape)
+        W[-1] *= bias != "none"
+        values, G = loss.evaluate(W)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(certificate, "block_rows", lambda L: 20)
+            gaps = gradient_gaps(loss, W, G)
+        assert (gaps >= (values - loss.evaluate(best)[0]) * (1 - 1e-9) - 1e-12).all()
+        if bias != "free":
+            whole = duality_gaps(loss, W, 0 * W, 0 * data[-1][:, 0])
+            np.testing.assert_allclose(gaps, whole, rtol=1e-9)
+        elif away == 1e-4:
+            assert np.isfinite(gaps).all()
 
 
 def test_a_bias_that_is_off_shows_in_the_gap():

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from setwise.learners.lbfgs import minimise
+from setwise.learners.lbfgs import History, minimise
 
 
 @dataclass
@@ -105,3 +105,26 @@ def test_what_is_refuted_goes_on_and_has_not_converged_unproven():
     np.testing.assert_allclose(found.values, 1, rtol=1e-9)
     refuted = [values.max() for columns, values in asked if 1 in columns]
     assert refuted[0] > 1 + 1e-9
+
+
+def test_a_history_remembers_as_many_steps_as_it_is_told():
+    random = np.random.default_rng(0)
+    history = History(memory=3)
+    pairs = random.normal(size=(5, 6, 4))
+    for pair in pairs:
+        history.add(pair, 2 * pair)
+    np.testing.assert_array_equal(history.steps, pairs[2:])
+    assert history.taken(np.array([1])).memory == 3
+
+
+def test_a_longer_memory_takes_fewer_steps():
+    short, long = (
+        minimise(
+            random_parabolas(D=40), np.zeros((40, 4)), max_iter=500, tol=1e-9,
+            memory=memory,
+        )
+        for memory in (2, 30)
+    )  # fmt: skip
+    assert short.converged.all()
+    assert long.converged.all()
+    assert long.n_iter < short.n_iter

@@ -87,6 +87,7 @@ PLACES = (
         "of its five data sets the two of Yahoo! are at hand",
     ),
     Place(RUBIN, "Figure 12", "rare labels", ("topics-frequency",), "on other data than there"),
+    Place(RUBIN, "appendix B.2", "how long to sample", ("topics-presets",)),
     Place(RUBIN, "Figure 14", "EUR-Lex beside other work", (), "EUR-Lex is not at hand"),
     Place(OWN, "peers", "what a user would pick instead", ("peers",)),
     Place(OWN, "many labels", "many labels", ("cbm-debtags", "cbm-delicious", "cbm-variants")),

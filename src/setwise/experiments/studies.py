@@ -14,6 +14,7 @@ from setwise.experiments.reranking import (
     RERANKING_COUNTS,
 )
 from setwise.experiments.study import Study
+from setwise.experiments.topic_presets import TOPIC_PRESETS
 from setwise.experiments.topic_study import FREQUENCY, YAHOO
 
 STUDIES: dict[str, Study] = {
@@ -30,5 +31,6 @@ STUDIES: dict[str, Study] = {
         ACCEPTING,
         YAHOO,
         FREQUENCY,
+        TOPIC_PRESETS,
     )
 }

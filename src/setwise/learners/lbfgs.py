@@ -77,6 +77,7 @@ class History:
     changes: list[np.ndarray] = field(default_factory=list)
     inverses: list[np.ndarray] = field(default_factory=list)  # (L,) each
     scale: Any = 1.0  # (L,) s'y / y'y of the last pair: the size of the inverse Hessian
+    memory: int = MEMORY  # pairs at most
 
     def remember(self, before: Point, after: Point) -> None:
         """Add the pair of two points, and forget the oldest."""
@@ -91,7 +92,7 @@ class History:
         self.changes.append(change)
         self.inverses.append(np.where(good, 1 / safe, 0))
         self.scale = np.where(good, safe / np.where(good, square, 1), self.scale)
-        if len(self.steps) > MEMORY:
+        if len(self.steps) > self.memory:
             for past in (self.steps, self.changes, self.inverses):
                 past.pop(0)
 
@@ -101,7 +102,7 @@ class History:
         changes = [change[:, columns] for change in self.changes]
         inverses = [inverse[columns] for inverse in self.inverses]
         scale = self.scale[columns] if np.ndim(self.scale) else self.scale
-        return History(steps, changes, inverses, scale)
+        return History(steps, changes, inverses, scale, self.memory)
 
     def direction(self, G: np.ndarray) -> np.ndarray:
         """Minus the inverse Hessian times G, by the two-loop recursion."""
@@ -129,16 +130,17 @@ def minimise(
     tol: float,
     scale: Any = 1.0,
     proven: Proof | None = None,
+    memory: int = MEMORY,
 ) -> Minimum:
     """The minima of all columns from a start on, after at most ``max_iter`` steps.
 
     ``start`` is V (D, L), or a point of which values and gradients are known.
     ``scale``, a number or (L,), is the length of the first step in units of the gradient.
     ``proven`` gets the numbers of columns that seem to have converged and where they are, and says
-    which have (bool); without it, all have.
+    which have (bool); without it, all have. ``memory`` steps are remembered.
     """
     point = start if isinstance(start, Point) else Point(start, *problem.evaluate(start))
-    V, history = point.V, History(scale=scale)
+    V, history = point.V, History(scale=scale, memory=memory)
     eps = float(np.finfo(V.dtype).eps)
     result, converged = point.taken(slice(None)), np.zeros(V.shape[1], dtype=bool)
     place = np.arange(V.shape[1])  # where the columns of the block stand in the result

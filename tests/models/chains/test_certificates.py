@@ -12,10 +12,11 @@ from setwise.errors import NotConverged
 from setwise.learners.certificate import duality_gaps
 from setwise.learners.design import rows_of
 from setwise.learners.workers import Workers
-from setwise.models.chains import masked_bank
+from setwise.models.chains import masked_bank, masked_rounds
 from setwise.models.chains.columns import columns_of
 from setwise.models.chains.grouped_bank import are_banks, groups_of
 from setwise.models.chains.masked_bank import fit_masked
+from setwise.models.chains.masked_loss import own_columns
 
 C, C_LABELS = 0.5, 5.0
 CHAIN = np.triu(np.ones((4, 4), dtype=bool), 1)
@@ -47,7 +48,7 @@ def test_gaps_bound_how_far_any_weights_are_above_the_minimum(parents, with_step
     random = np.random.default_rng(1)
     tight = []
     with Workers(1) as workers:
-        loss = masked_bank._loss(rows_of(columns.joined(), bias=True), Y, w, mask, C, workers)
+        loss = own_columns(rows_of(columns.joined(), bias=True), Y, w, mask, C, workers)
         for size in (1e-3, 1e-2, 1e-1, 1.0):
             W = best.stacked(np.arange(4), columns.scale) + size * random.normal(size=(10, 4))
             values, G = loss.evaluate(W * mask)
@@ -92,12 +93,12 @@ def test_a_solver_that_believes_too_early_is_refuted(monkeypatch):
     def believes(problem, start, *, proven=None, **options):
         found = real(problem, start, **options | {"max_iter": 1})
         every = np.arange(len(found.values))
-        point = masked_bank.Point(found.V, *problem.evaluate(found.V))
+        point = masked_rounds.Point(found.V, *problem.evaluate(found.V))
         converged = np.ones(len(every), dtype=bool) if proven is None else proven(every, point)
         return found._replace(converged=converged)
 
-    real = masked_bank.minimise
-    monkeypatch.setattr(masked_bank, "minimise", believes)
+    real = masked_rounds.minimise
+    monkeypatch.setattr(masked_rounds, "minimise", believes)
     with pytest.warns(NotConverged, match="4 of 4 labels"):
         found = fit_masked(columns, Y, CHAIN, C=C, weight=w, tol=1e-6, max_iter=1)
     assert not found.converged.any()

@@ -83,6 +83,64 @@ def test_a_factor_in_blocks_is_the_whole_one(monkeypatch):
     np.testing.assert_allclose(blocks.features, whole.features, rtol=1e-6, atol=1e-9)
 
 
+def sparse_rows(scale=0.0, n=300, d=12, L=5):
+    """Few entries a row, of features that differ in scale."""
+    random = np.random.default_rng(1)
+    X = (random.random((n, d)) < 0.3) * np.exp(scale * random.normal(size=d))
+    Y = (X @ random.normal(size=(d, L)) + 0.5 * random.normal(size=(n, L)) > 0.5).astype(float)
+    return sparse.csr_array(X), Y
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+def test_blocks_of_targets_on_sparse_rows_are_solved_each_as_if_alone(tol, monkeypatch):
+    X, Y = sparse_rows()
+    columns, parents = columns_of(X, Y, C, C_LABELS), PARENTS["chain"]
+    whole = fit_masked(columns, Y, parents, C=C, tol=1e-9)
+    monkeypatch.setattr(masked_bank, "BLOCK_TARGETS", 2)
+    monkeypatch.setattr(masked_bank, "SMALL", 0)
+    one, two = (fit_masked(columns, Y, parents, C=C, tol=tol, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.features, two.features)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert one.converged.all()
+    assert one.features.dtype == np.float64
+    assert (one.objective <= whole.objective * (1 + 1.01 * tol)).all()
+    assert (one.objective >= whole.objective * (1 - 1e-6)).all()
+
+
+def test_single_precision_is_for_the_first_digits_of_values_that_it_takes(monkeypatch):
+    X, Y = sparse_rows()
+    used = []
+    real = masked_bank.fit_together
+
+    def noted(columns, *arguments, **options):
+        used.append((columns.X.dtype, options["tol"]))
+        return real(columns, *arguments, **options)
+
+    monkeypatch.setattr(masked_bank, "fit_together", noted)
+    single, double = np.dtype(np.float32), np.dtype(np.float64)
+
+    def stages(X, **options):
+        used.clear()
+        fit_masked(columns_of(X, Y, C, C_LABELS), Y, PARENTS["chain"], C=C, **options)
+        return list(used)
+
+    assert stages(X, tol=1e-3) == [(single, 1e-3)]
+    assert stages(X, tol=1e-6) == [(single, 1e-4), (double, 1e-6)]
+    assert stages(X, tol=1e-3, certify=False) == [(single, 1e-3)]
+    assert stages(X, tol=1e-5, certify=False) == [(double, 1e-5)]
+    assert stages(X.astype(np.float32), tol=1e-3) == [(single, 1e-3)]
+    X.data[0] = 1e7
+    assert stages(X, tol=1e-3) == [(double, 1e-3)]
+
+
+def test_sparse_features_of_very_different_scale_converge():
+    X, Y = sparse_rows(scale=2.0)
+    found = fit_masked(columns_of(X, Y, C, C_LABELS), Y, PARENTS["chain"], C=C, max_iter=400)
+    dense = fit_masked(columns_of(X.toarray(), Y, C, C_LABELS), Y, PARENTS["chain"], C=C)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.objective, dense.objective, rtol=2e-6)
+
+
 def test_a_start_at_the_end_takes_no_steps_and_a_bad_one_does_no_harm():
     X, Y, w = rows()
     columns, parents = columns_of(X, Y, C, C_LABELS), PARENTS["chain"]

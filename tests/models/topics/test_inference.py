@@ -167,6 +167,19 @@ def test_threads_batches_and_order_change_nothing(n_label_tokens):
     assert np.abs(inference.infer(counts, sampling, 10, 1).theta - whole).max() > 1e-3
 
 
+def test_the_prior_has_the_weight_asked_for():
+    inference, counts = larger()
+
+    def theta(final):
+        prior = Prior(20.0, 2.0, 3.0, final)
+        model = Inference(inference.words, inference.topics, prior)
+        return model.infer(counts, Sampling(6, 3, 2, 2), 9, 1).theta
+
+    whole, half, prior_alone = theta(1.0), theta(0.5), theta(1e12)
+    np.testing.assert_allclose(1.5 * half, 2 * whole - 0.5 * prior_alone, atol=1e-9)
+    assert np.abs(half - whole).max() > 0.01
+
+
 def test_every_token_speaks_for_one_label():
     inference, counts = larger()
     inferred = inference.infer(counts, Sampling(6, 3, 2, 2), 9, 2, by_entry=True)

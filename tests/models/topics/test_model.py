@@ -167,6 +167,7 @@ def test_another_vocabulary_gets_a_sentence(fitted, model):
         ({"alpha": 0.0}, "alpha is a number over zero"),
         ({"eta": "big"}, 'eta is a number over zero or "auto"'),
         ({"beta_words": -1.0}, "beta_words is a number over zero"),
+        ({"prior_weight": 0.0}, "prior_weight is a number over zero"),
         ({"preset": "slow"}, "preset"),
         ({"n_chains": 0}, "n_chains is a whole number from 1 on"),
         ({"burn_in": -1}, "burn_in is a whole number from 0 on"),
@@ -221,8 +222,8 @@ def test_the_likeliest_labels_of_topics(fitted):
     assert pair in ([0, 1], [2, 3], [4, 5])
     with pytest.raises(DataError, match="no topics"):
         fitted[FlatLDA].top_labels()
-    with pytest.raises(DataError, match="4 sets of topics"):
-        fitted[DependencyLDA].top_labels(topic_set=4)
+    with pytest.raises(DataError, match="5 sets of topics"):
+        fitted[DependencyLDA].top_labels(topic_set=5)
 
 
 @models

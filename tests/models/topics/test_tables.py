@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.models.topics import _bag_kernel as bags
+from setwise.models.topics import _document_kernel as documents
 from setwise.models.topics.label_topics import LabelTopics
 from setwise.models.topics.tables import Documents, prior_tables, running_sums, topics_of_labels
 from setwise.models.topics.words import WordDistributions
@@ -70,3 +71,36 @@ def test_masses_that_follow_exchanges_are_those_summed_anew():
 def test_a_document_is_as_long_as_its_counts():
     documents = Documents(np.array([0, 2, 2, 3]), np.array([1, 4, 0]), np.array([3, 1, 5]))
     assert documents.lengths.tolist() == [4, 0, 5]
+
+
+def test_topics_are_expected_by_their_conditional_then_drawn():
+    phi = np.random.default_rng(2).dirichlet(np.ones(3), size=4)  # T = 4 topics, C = 3 labels
+    by_label, gamma = topics_of_labels(phi), 0.3
+    labels, topics, z = bags.new_bag(3), bags.new_bag(4), np.zeros(400, np.int64)
+    tokens = np.repeat(np.array([0, 2]), [300, 100])
+    for c in tokens:
+        bags.add(labels, c)
+    before = np.array([200.0, 0.0, 100.0, 100.0])
+    bags.fill(topics, before, 0.0)
+    assert sorted(topics.active[: topics.size[0]]) == [0, 2, 3]
+    documents.expect_topics(labels, topics, by_label, gamma, np.empty(4))
+    weight = phi[:, [0, 2]] * (before + gamma)[:, None]
+    expected = weight / weight.sum(axis=0) @ [300, 100]
+    np.testing.assert_allclose(topics.count, expected, rtol=1e-5)
+    assert topics.size[0] == 4
+
+    stream = np.array([3, 5], dtype=np.uint64)
+    documents.draw_topics(400, tokens, z, topics, by_label, gamma, stream)
+    np.testing.assert_array_equal(topics.count, np.bincount(z, minlength=4))
+    weight = phi[:, [0, 2]] * (expected + gamma)[:, None]
+    drawn = np.array([np.bincount(z[tokens == c], minlength=4) for c in (0, 2)]).T
+    np.testing.assert_allclose(drawn / [300, 100], weight / weight.sum(axis=0), atol=0.12)
+
+
+def test_a_topic_that_nothing_is_expected_of_is_left_out():
+    topics = bags.new_bag(3)
+    bags.fill(topics, np.array([0.005, 2.5, 0.02]), documents.LEAST_EXPECTED)
+    assert topics.count.tolist() == [0.0, 2.5, 0.02]
+    assert topics.active[: topics.size[0]].tolist() == [1, 2]
+    bags.clear(topics)
+    assert topics.count.sum() == 0

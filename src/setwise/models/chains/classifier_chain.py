@@ -24,7 +24,7 @@ from setwise.learners import make_bank
 from setwise.learners.linear import linear_scores
 from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import HELD_OUT_SHARE, MAX_LOG_ODDS
+from setwise.models.binary_relevance import MAX_LOG_ODDS
 from setwise.models.chains.network import (
     C_LABELS,
     best_strength,
@@ -35,6 +35,7 @@ from setwise.models.chains.network import (
 from setwise.models.chains.order import ORDERS, given_order, learn_order, simple_order
 from setwise.models.chains.steps import conditional_of, labels_before, learnt_steps
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
 
 

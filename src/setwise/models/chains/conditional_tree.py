@@ -21,13 +21,13 @@ from setwise.errors import DataError, LabelMismatch
 from setwise.learners.linear import linear_scores
 from setwise.models.about import About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import HELD_OUT_SHARE
 from setwise.models.chains.branching import maximum_branching
 from setwise.models.chains.columns import MaskedWeights, columns_of
 from setwise.models.chains.masked_bank import fit_masked, gram_of
 from setwise.models.chains.network import C_LABELS, best_strength, check_strengths, fit_network
 from setwise.models.chains.order import LOOSE, log_likelihoods
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
 
 BANK_CELLS = 2**23  # targets times rows, or columns, of a bank of pairs: 64 MB

@@ -26,7 +26,6 @@ from setwise.errors import DataError
 from setwise.learners.linear import linear_scores
 from setwise.models.about import About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import HELD_OUT_SHARE
 from setwise.models.chains.network import (
     C_LABELS,
     best_strength,
@@ -36,6 +35,7 @@ from setwise.models.chains.network import (
 )
 from setwise.models.chains.order import simple_order
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
 
 VOTINGS = ("mixture", "label", "subset")

@@ -3,7 +3,9 @@
 ``columns`` has the problem. Where features are sparse and many targets have the same parents, they
 are ``grouped_bank``'s matter. Otherwise all targets share one matrix (X, Y, 1), of which each uses
 its own columns, and L-BFGS works in variables that suit them all (``label_whitening``): by the
-whole curvature of dense rows, by its diagonal where they are sparse and passes over them cheap.
+whole curvature of dense rows, by little of its diagonal where they are sparse and passes over them
+cheap. Sparse rows are reading and writing more than arithmetic, so that the first digits are found
+in single precision, and blocks of targets are a thread's own.
 
 How far a target is above its minimum is proven by the duality gap of ``learners.certificate``: it
 holds for the columns that a target uses, as if there were no others.
@@ -11,30 +13,27 @@ holds for the columns that a target uses, as if there were no others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from setwise.learners.bank_inputs import is_constant, smoothed_log_odds
-from setwise.learners.certificate import duality_gaps
 from setwise.learners.design import DenseRows, SparseRows, rows_of
-from setwise.learners.lbfgs import Point, minimise
-from setwise.learners.losses import BankLoss, padded
 from setwise.learners.solution import Solution, warn_if_short
-from setwise.learners.whitening import LEAST_SPREAD, typical
-from setwise.learners.workers import Workers
+from setwise.learners.workers import Workers, spans
 from setwise.models.chains.columns import Columns, MaskedWeights, unstacked
 from setwise.models.chains.grouped_bank import are_banks, fit_groups
 from setwise.models.chains.label_whitening import BiasFirst, whitening_for
+from setwise.models.chains.masked_loss import own_columns
+from setwise.models.chains.masked_rounds import solve_in_rounds
 
-FIRST_ROUND = 20  # steps before the curvature is looked at again
-PATIENCE = 2  # rounds that end early and in vain for a target, until it is given up
 ROUNDING = 10  # units in the last place: no gap below is asked for
 SMALL = 2**24  # products in an evaluation: below, threads take longer to start than to work
 MOST_COLUMNS = 3000  # up to which the whole curvature is worth its factor; its diagonal beyond
+BLOCK_TARGETS = 80  # about as many as go through sparse rows together, a block in each thread
+SINGLE = 1e-4  # gaps down to which single precision does
+LARGEST_SINGLE = 1e6  # a feature that single precision takes
 
 
 def fit_masked(
@@ -87,17 +86,53 @@ def _solved(
     gram: np.ndarray | None,
     options: dict[str, Any],
 ) -> Solution:
-    """By the solver that suits; what the diagonal cannot prove on sparse rows, by the other."""
-    thin = sparse.issparse(columns.X)
-    if thin and are_banks(parents):
+    """By the solver that suits."""
+    if not sparse.issparse(columns.X):
+        return fit_together(columns, T, parents, gram=gram, **options)
+    if are_banks(parents):
         return fit_groups(columns, T, parents, **options)
-    found = fit_together(columns, T, parents, gram=gram, **options)
-    late = np.flatnonzero(~found.converged)
-    left = options["max_iter"] - found.n_iter
-    if not (thin and options["certify"] and len(late) and left > 0):
-        return found
-    options = options | {"start": unstacked(*found, columns).taken(late), "max_iter": left}
-    return found.replaced(late, fit_groups(columns, T[:, late], parents[:, late], **options))
+    return _on_sparse_rows(columns, T, parents, options)
+
+
+def _on_sparse_rows(
+    columns: Columns, T: np.ndarray, parents: np.ndarray, options: dict[str, Any]
+) -> Solution:
+    """First in single precision, then in that of X, then what is still not proven by dual steps."""
+    tol, certify, max_iter = options["tol"], options["certify"], options["max_iter"]
+    m, width = T.shape[1], columns.X.shape[1] + columns.labels.shape[1] + 1
+    nothing = np.zeros((width, m), columns.X.dtype)
+    found = Solution(nothing, np.full(m, np.inf), np.zeros(m, dtype=bool), 0)
+    stages: list[tuple[Any, Columns, float]] = []
+    if (certify and tol > 0) or tol >= SINGLE:
+        stages += _single_first(columns, tol)
+    if certify or not stages:
+        stages.append((fit_together, columns, tol))
+    if certify:
+        stages.append((fit_groups, columns, tol))
+    for solve, given, goal in stages:
+        late = np.flatnonzero(~found.converged)
+        left = max_iter - found.n_iter
+        if not len(late) or left <= 0:
+            break
+        own = options | {"max_iter": left, "tol": goal}
+        if found.n_iter:
+            own["start"] = unstacked(*found, columns).taken(late)
+        elif options["start"] is not None:
+            own["start"] = options["start"].taken(late)
+        part = solve(given, T[:, late], parents[:, late], **own)
+        proven = part.converged & (goal <= tol)
+        found = found.replaced(late, part._replace(converged=proven))
+    return found
+
+
+def _single_first(columns: Columns, tol: float) -> list[tuple[Any, Columns, float]]:
+    """The stage in single precision, unless X is in it or has values that are too large for it."""
+    X = columns.X
+    largest = max(float(X.data.max(initial=0)), -float(X.data.min(initial=0)))
+    if X.dtype == np.float32 or largest > LARGEST_SINGLE:
+        return []
+    single = Columns(X.astype(np.float32), columns.labels.astype(np.float32), columns.scale)
+    return [(fit_together, single, max(tol, SINGLE))]
 
 
 def fit_together(
@@ -112,10 +147,11 @@ def fit_together(
     tol: float,
     n_jobs: int | None,
     certify: bool,
-    gram: np.ndarray | None,
+    gram: np.ndarray | None = None,
 ) -> Solution:
     """As ``grouped_bank.fit_groups``, by L-BFGS."""
-    rows = rows_of(columns.joined(), bias=True)
+    joined = columns.joined()
+    rows = rows_of(joined, bias=True)
     m, d = T.shape[1], columns.X.shape[1]
     mask = np.ones((rows.shape[1] + 1, m), rows.dtype)
     mask[d:-1] = parents
@@ -124,20 +160,51 @@ def fit_together(
         first[-1] = smoothed_log_odds(weight @ T, weight.sum())
     else:
         first = start.stacked(np.arange(m), columns.scale).astype(rows.dtype) * mask
-    with Workers(1 if rows.size * m < SMALL else n_jobs) as workers:
-        loss = _loss(rows, T, weight, mask, C, workers)
-        gram = _gram(rows, weight, workers) if gram is None else gram
-        prefix = bool((np.diff(parents.astype(int), axis=0) <= 0).all())
-        ridge = np.append(np.full(rows.shape[1], 1 / C), 0.0)
+    prefix = bool((np.diff(parents.astype(int), axis=0) <= 0).all())
+    ridge = np.append(np.full(rows.shape[1], 1 / C), 0.0)
+    least = ROUNDING * float(np.finfo(rows.dtype).eps)
+    resolved = max(tol, least) if certify and tol > 0 else 0.0
 
+    def solved(targets: slice, squares: np.ndarray, workers: Workers) -> Solution:
         def whitening(spread: float) -> BiasFirst:
-            hessian = spread * gram + (ridge if gram.ndim == 1 else np.diag(ridge))
+            hessian = spread * squares + (ridge if squares.ndim == 1 else np.diag(ridge))
             return whitening_for(hessian, d, prefix, rows.dtype, workers)
 
-        least = ROUNDING * float(np.finfo(rows.dtype).eps)
-        resolved = max(tol, least) if certify and tol > 0 else 0.0
-        found = _solve(loss, mask, first, whitening, max_iter=max_iter, tol=tol, resolved=resolved)
-    return found._replace(values=C * found.values)
+        own = np.ascontiguousarray(mask[:, targets])
+        loss = own_columns(own_rows, T[:, targets], weight, own, C, workers)
+        return solve_in_rounds(
+            loss, own, first[:, targets], whitening, max_iter=max_iter, tol=tol, resolved=resolved
+        )
+
+    with Workers(1 if rows.size * m < SMALL else n_jobs) as workers:
+        squares = _gram(rows, weight, workers) if gram is None else gram
+        blocks = _blocks(rows, m)
+        own_rows = rows if len(blocks) == 1 else InOneStripe(joined, bias=True)
+        inner = workers if len(blocks) == 1 else Workers(1)
+        parts = workers.map(lambda targets: solved(targets, squares, inner), blocks)
+    return _side_by_side(parts, C)
+
+
+class InOneStripe(SparseRows):
+    """Rows that a single thread goes through: pieces would only cost it sums of gradients."""
+
+    def stripes(self, L: int) -> int:
+        """One."""
+        return 1
+
+
+def _blocks(rows: DenseRows | SparseRows, m: int) -> list[slice]:
+    """Targets that are solved together: all on dense rows, whose products BLAS likes large."""
+    pieces = -(-m // BLOCK_TARGETS) if isinstance(rows, SparseRows) else 1
+    return [slice(first, last) for first, last in spans(m, pieces)]
+
+
+def _side_by_side(parts: list[Solution], C: float) -> Solution:
+    """Blocks of targets as one solution, of which values are in scikit-learn's terms."""
+    weights = np.concatenate([part.weights for part in parts], axis=1)
+    values = C * np.concatenate([part.values for part in parts])
+    converged = np.concatenate([part.converged for part in parts])
+    return Solution(weights, values, converged, max(part.n_iter for part in parts))
 
 
 def gram_of(columns: Columns, weight: np.ndarray) -> np.ndarray | None:
@@ -151,117 +218,3 @@ def _gram(rows: DenseRows | SparseRows, weight: np.ndarray, workers: Workers | N
     """(D + 1, D + 1); the squares alone, (D + 1,), if columns are many or rows are sparse."""
     alone = isinstance(rows, SparseRows) or rows.shape[1] > MOST_COLUMNS
     return rows.square_sums(weight) if alone else rows.gram(weight, workers)
-
-
-@dataclass(frozen=True)
-class OwnColumns(BankLoss):
-    """A bank's loss whose penalties (D + 1, m), zero or one, differ between targets."""
-
-    def taken(self, targets: np.ndarray) -> OwnColumns:
-        """The loss of some of the targets."""
-        part = super().taken(targets)
-        penalties = self.penalties[:, targets]
-        return OwnColumns(part.rows, part.T, part.weight, part.ridge, penalties, part.workers)
-
-
-def _loss(
-    rows: DenseRows | SparseRows,
-    T: np.ndarray,
-    weight: np.ndarray,
-    mask: np.ndarray,
-    C: float,
-    workers: Workers,
-) -> OwnColumns:
-    penalties = mask.copy()
-    penalties[-1] = 0
-    weight = weight[:, None].astype(rows.dtype)
-    targets, ridge = padded(T, rows.dtype), np.full(T.shape[1], 1 / C)
-    return OwnColumns(rows, targets, weight, ridge, penalties, workers)
-
-
-@dataclass(frozen=True)
-class _MaskedLoss:
-    """A loss as a function of U, of which a mask says what may move."""
-
-    loss: BankLoss
-    mask: np.ndarray  # (D + 1, m), of weights
-    own: np.ndarray  # the same, of U
-    whitening: BiasFirst
-
-    def evaluate(self, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, G = self.loss.evaluate(self.whitening.weights(U) * self.mask)
-        return values, self.whitening.gradient(G) * self.own
-
-    def taken(self, targets: np.ndarray) -> _MaskedLoss:
-        part = self.loss.taken(targets)
-        return _MaskedLoss(part, self.mask[:, targets], self.own[:, targets], self.whitening)
-
-
-def _solve(
-    loss: OwnColumns,
-    mask: np.ndarray,
-    W: np.ndarray,
-    whitening_of: Callable[[float], BiasFirst],
-    *,
-    max_iter: int,
-    tol: float,
-    resolved: float,
-) -> Solution:
-    """Weights and values after rounds of steps, in variables that suit the curvature.
-
-    Converged is what is proven to be within ``resolved``, or, where that is 0, all that L-BFGS
-    takes for it.
-    """
-    m = W.shape[1]
-    solution = Solution(W, np.full(m, np.inf), np.zeros(m, dtype=bool), 0)
-    vain = np.zeros(m, dtype=int)
-    moving, steps = np.arange(m), FIRST_ROUND
-    while len(moving) and solution.n_iter < max_iter:
-        part = loss if len(moving) == m else loss.taken(moving)
-        cap = min(steps, max_iter - solution.n_iter)
-        found = _round(
-            part, mask[:, moving], solution.weights[:, moving], whitening_of,
-            max_iter=cap, tol=tol, resolved=resolved,
-        )  # fmt: skip
-        solution = solution.replaced(moving, found)
-        vain[moving] += found.n_iter < cap
-        moving = moving[~found.converged & (vain[moving] < PATIENCE)]
-        steps *= 2
-    return solution
-
-
-def _round(
-    loss: OwnColumns,
-    mask: np.ndarray,
-    W: np.ndarray,
-    whitening_of: Callable[[float], BiasFirst],
-    *,
-    max_iter: int,
-    tol: float,
-    resolved: float,
-) -> Solution:
-    """A few steps in the variables that suit the curvature at W."""
-    own = np.roll(mask, 1, axis=0)
-    spreads = np.maximum(loss.spreads(W), LEAST_SPREAD)
-    spread = typical(spreads)
-    whitening = whitening_of(spread)
-    pull = spread * loss.weight[:, 0].astype(np.float64)
-
-    def proven(targets: np.ndarray, point: Point) -> np.ndarray:
-        part = loss if len(targets) == len(spreads) else loss.taken(targets)
-        shown = mask[:, targets]
-        # The diagonal alone makes no good Newton step: then the shares stay where they are.
-        newton = whitening.weights(point.G) * shown * whitening.exact
-        enough = resolved * point.values
-        gaps = duality_gaps(part, whitening.weights(point.V) * shown, newton, pull, enough)
-        return np.asarray(gaps <= enough)
-
-    # At W itself: its values in the new variables are the same only up to rounding.
-    values, G = loss.evaluate(W)
-    found = minimise(
-        _MaskedLoss(loss, mask, own, whitening),
-        Point(whitening.inverse(W) * own, values, whitening.gradient(G) * own),
-        max_iter=max_iter, tol=tol, scale=spread / spreads, proven=proven if resolved else None,
-    )  # fmt: skip
-    weights = whitening.weights(found.V) * mask
-    return Solution(weights, found.values, found.converged, found.n_iter)

@@ -27,7 +27,6 @@ from setwise.errors import DataError
 from setwise.learners.linear import linear_scores
 from setwise.models.about import About
 from setwise.models.base import SetClassifier
-from setwise.models.binary_relevance import HELD_OUT_SHARE
 from setwise.models.chains.classifier_chain import ClassifierChain
 from setwise.models.chains.conditional_tree import (
     ConditionalTree,
@@ -40,6 +39,7 @@ from setwise.models.chains.experts_em import Mixture, Strengths, e_step, fit_exp
 from setwise.models.chains.network import best_strength, chain_parents, check_strengths
 from setwise.models.chains.order import ORDERS, given_order, learn_order, simple_order
 from setwise.models.held_out import held_out_parts
+from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
 
 GATES = (1.0, 0.1)  # what "auto" tries for C_gate, in units of the C of one expert

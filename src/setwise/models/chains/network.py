@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from setwise.errors import DataError
-from setwise.models.binary_relevance import MIDDLE, STRENGTHS
 from setwise.models.chains.columns import MaskedWeights, columns_of
 from setwise.models.chains.masked_bank import fit_masked
 from setwise.models.climb import climb_both_ways
+from setwise.models.strength import MIDDLE, STRENGTHS
 
 #: Label parents are hardly penalised: shrunk like features, dependencies go with the noise.
 C_LABELS = 10.0

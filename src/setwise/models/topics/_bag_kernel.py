@@ -63,6 +63,18 @@ def remove(bag, item):
 
 
 @inlined
+def fill(bag, counts, least):
+    """Hold ``counts`` of each item, which need not be whole, where they are over ``least``."""
+    clear(bag)
+    for item in range(counts.size):
+        if counts[item] > least:
+            bag.count[item] = counts[item]
+            bag.active[bag.size[0]] = item
+            bag.place[item] = bag.size[0]
+            bag.size[0] += 1
+
+
+@inlined
 def weigh(bag, weights, floor, size, masses):
     """The sum over the bag of count times weight, for each entry."""
     for e in range(size):

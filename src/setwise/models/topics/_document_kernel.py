@@ -14,13 +14,17 @@ from setwise.models.topics._alias_kernel import draw_alias
 from setwise.models.topics._bag_kernel import (
     Bag,
     add,
+    clear,
     exchange,
+    fill,
     new_bag,
     pick_in_row,
     remove,
     weigh_row,
 )
 from setwise.models.topics._random_kernel import inlined, making, mixed, uniform
+
+LEAST_EXPECTED = 0.01  # label tokens; topics with fewer are left to gamma
 
 
 class Document(NamedTuple):
@@ -159,6 +163,31 @@ def sweep_topics(n_tokens, labels, z, topics, by_label, gamma, stream):
     for i in range(n_tokens):
         remove(topics, z[i])
         z[i] = draw_topic(labels[i], topics, by_label, gamma, stream)
+        add(topics, z[i])
+
+
+@inlined
+def expect_topics(labels, topics, by_label, gamma, expected):
+    """Put in ``topics`` how many label tokens of each eq. 10 expects, given what is there now."""
+    T = topics.count.size
+    expected[:] = 0.0
+    for k in range(labels.size[0]):
+        c = labels.active[k]
+        row = c * T
+        mass = weigh_row(topics, by_label.phi, row) + gamma * by_label.mass[c]
+        share = labels.count[c] / mass
+        for t in range(T):
+            expected[t] += share * (topics.count[t] + gamma) * by_label.phi[row + t]
+    fill(topics, expected, LEAST_EXPECTED)
+
+
+@inlined
+def draw_topics(n_tokens, labels, z, topics, by_label, gamma, stream):
+    """Draw the topic of each label token from what is expected, then count what was drawn."""
+    for i in range(n_tokens):
+        z[i] = draw_topic(labels[i], topics, by_label, gamma, stream)
+    clear(topics)
+    for i in range(n_tokens):
         add(topics, z[i])
 
 

@@ -24,11 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.compiling import kernel
-from setwise.models.topics._bag_kernel import Bag, add, clear, new_bag, pick, weigh
+from setwise.models.topics._bag_kernel import Bag, add, clear, fill, new_bag, pick, weigh
 from setwise.models.topics._document_kernel import (
     document_of,
     draw_by,
-    draw_topic,
+    draw_topics,
+    expect_topics,
     is_kept,
     lay_out,
     new_word_state,
@@ -50,6 +51,7 @@ class PriorState(NamedTuple):
     floor: np.ndarray  # (T,) zeros: G is whole
     z: np.ndarray  # (tokens,) int64, the topic of each label token
     topics: Bag  # N_dt
+    expected: np.ndarray  # (T,)
     said: np.ndarray  # (entries,), sum over topics of N_dt G_wt
     rest: np.ndarray  # (entries,)
 
@@ -72,6 +74,7 @@ def new_prior_state(words, n_topics):
         np.zeros(n_topics),
         np.zeros(words.z.size, np.int64),
         new_bag(n_topics),
+        np.zeros(n_topics),
         np.zeros(size),
         np.zeros(size),
     )
@@ -125,7 +128,7 @@ def draw_of_topic(point, t, w, e, size, words, tables, prior, phi):
 
 @inlined
 def begin(document, words, tables, weights, state, prior):
-    """Labels by the prior without topics, then topics of these by eq. 10."""
+    """Labels by the prior without topics, and all topics alike."""
     clear(state.labels)
     clear(prior.topics)
     i = 0
@@ -136,10 +139,23 @@ def begin(document, words, tables, weights, state, prior):
             add(state.labels, state.z[i])
             i += 1
     if prior.floor.size > 0:
-        for i in range(document.n_tokens):
-            c = state.z[i]
-            prior.z[i] = draw_topic(c, prior.topics, tables.by_label, weights.gamma, state.stream)
-            add(prior.topics, prior.z[i])
+        prior.expected[:] = document.n_tokens / prior.floor.size
+        fill(prior.topics, prior.expected, 0.0)
+
+
+@inlined
+def move_topics(sweep, document, tables, weights, plan, state, prior):
+    """Topics of the label tokens: expected ones while burning in, later ones drawn by eq. 10.
+
+    Draws among topics that share labels move slowly; expectations settle soon.
+    """
+    n, gamma, by_label = document.n_tokens, weights.gamma, tables.by_label
+    if sweep < plan.burn_in:
+        expect_topics(state.labels, prior.topics, by_label, gamma, prior.expected)
+    elif sweep == plan.burn_in:
+        draw_topics(n, state.z, prior.z, prior.topics, by_label, gamma, state.stream)
+    else:
+        sweep_topics(n, state.z, prior.z, prior.topics, by_label, gamma, state.stream)
 
 
 @inlined
@@ -186,15 +202,7 @@ def infer(documents, words, tables, weights, plan, label_sums, topic_sums, entry
             for sweep in range(plan.burn_in + plan.n_samples * plan.thin):
                 sweep_words(document, words, tables, own_weights, state, prior)
                 if T > 0:
-                    sweep_topics(
-                        document.n_tokens,
-                        state.z,
-                        prior.z,
-                        prior.topics,
-                        tables.by_label,
-                        own_weights.gamma,
-                        state.stream,
-                    )
+                    move_topics(sweep, document, tables, own_weights, plan, state, prior)
                 if is_kept(sweep, plan):
                     record(state.labels, label_sums[d])
                     record(prior.topics, topic_sums[d])

@@ -62,6 +62,7 @@ class Arguments:
             else:
                 rule[name] = _over_zero(given, name)
         rule.pop("beta_labels", None)
+        rule["final"] = _over_zero(getattr(self, "prior_weight", 1.0), "prior_weight")
         return Prior(**rule)
 
 

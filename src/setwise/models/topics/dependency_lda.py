@@ -29,6 +29,8 @@ class DependencyLDA(TopicModel):
         over topics; the last two are sums.
     beta_labels : float or "auto"
         Smoothing of the labels of a topic; "auto": a tenth of the label tokens, in all topics.
+    prior_weight : float
+        Weight of the prior in the answer, for each word of the document; the paper has 1.
     train_gamma : float
         Smoothing of the topics of a training document.
     topic_chains, topic_burn_in : int, optional
@@ -72,6 +74,7 @@ class DependencyLDA(TopicModel):
         gamma: float | str = "auto",
         beta_words: float = 0.01,
         beta_labels: float | str = "auto",
+        prior_weight: float = 1.0,
         train_eta: float = 50.0,
         train_gamma: float = 0.01,
         preset: str = "fast",
@@ -97,6 +100,7 @@ class DependencyLDA(TopicModel):
         self.gamma = gamma
         self.beta_words = beta_words
         self.beta_labels = beta_labels
+        self.prior_weight = prior_weight
         self.train_eta = train_eta
         self.train_gamma = train_gamma
         self.preset = preset

@@ -50,7 +50,7 @@ class Preset:
 
 PRESETS = {
     "paper": Preset(48, 100, 10, 500, 60, 50, 15, 5),
-    "fast": Preset(4, 40, 4, 150, 4, 12, 6, 2),
+    "fast": Preset(8, 50, 5, 150, 10, 20, 4, 2),
 }
 
 

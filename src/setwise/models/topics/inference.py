@@ -8,8 +8,10 @@ Each sweep of the fast inference (section 3.5.1)
 3. and sets                                 alpha'_c = eta sum_t theta'_t phi'_tc + alpha     (12)
 
 In the end the mean of N_cd and the mean of alpha', scaled to the length of the document, are added:
-half of the answer comes from the words, half from the prior they suggest. The proper sampler draws
-label tokens by (9) instead of steps 2 and 3. Chains are dealt out over the sets of topics.
+half of the answer comes from the words, half from the prior they suggest, unless ``final`` says
+otherwise. While a chain burns in, step 2 takes topics in expectation instead of drawing them. The
+proper sampler draws label tokens by (9) instead of steps 2 and 3. Chains are dealt out over the
+sets of topics.
 
 A document's random numbers come from its words and the seed: its answer is the same in every
 batch, in every order, and with any number of threads.
@@ -48,6 +50,7 @@ class Prior:
     eta: float  # weight of what the topics say
     alpha: float  # flat weight, over all labels
     gamma: float  # flat weight, over all topics
+    final: float = 1.0  # weight in the answer, for each word of the document
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,8 @@ class Inference:
         n_samples = sampling.n_chains * sampling.n_samples
         spoken = label_sums / n_samples
         prior = prior_sums / prior_sums.sum(axis=1, keepdims=True)
-        theta = spoken + np.where(lengths > 0, lengths, 1)[:, None] * prior
+        weight = self.prior.final * np.where(lengths > 0, lengths, 1)
+        theta = spoken + weight[:, None] * prior
         theta /= theta.sum(axis=1, keepdims=True)
         return theta, entry_sums / n_samples if by_entry else None
 

@@ -88,13 +88,13 @@ def learn_label_topics(
     label_ptr, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
 
     def chain(number: int) -> sparse.csr_array:
-        from setwise.models.topics._label_topics_kernel import sample_topics
+        from setwise.models.topics._label_topics_kernel import LANES, sample_topics
 
-        z = np.zeros(len(labels), np.int32)
-        by_label, totals = np.zeros((Y.shape[1], n_topics), np.int32), np.zeros(n_topics, np.int32)
+        z, totals = np.zeros(len(labels), np.int32), np.zeros(n_topics, np.int32)
+        by_label = np.zeros((Y.shape[1], -(-n_topics // LANES) * LANES), np.int32)
         seed = int(seeds[number])
         sample_topics(label_ptr, labels, z, by_label, totals, gamma, beta, burn_in, seed)
-        return sparse.csr_array(by_label.T)
+        return sparse.csr_array(by_label[:, :n_topics].T)
 
     chains = in_threads(chain, n_chains, n_jobs)
     return LabelTopics(sparse.vstack(chains, format="csr"), n_chains, beta)

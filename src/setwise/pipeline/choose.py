@@ -128,20 +128,18 @@ class _Comparison:
         """The trial, and what the candidate says of the judging rows; the first is always tried."""
         with warnings.catch_warnings():  # the last fit warns of what matters
             warnings.simplefilter("ignore", NotConverged)
-            left, train = self.left, self.folds[0].train
-            few = train[::SMALL]
-            if not is_first:
-                small = self._fitted(choice, few)[1]
-                if self._cost(choice, small, len(few)) > left:
-                    # A first call may have had to load or compile what later ones have.
-                    small = min(small, self._fitted(choice, few)[1])
-                cost = self._cost(choice, small, len(few))
-                if cost > left:
-                    note = f"would take about {cost:.0f} s, and {max(left, 0):.0f} s were left"
-                    return Trial(choice.name, choice.options, None, small, cost, note), None
-            return self._judged(choice, left, is_first)
+            left = self.left
+            cost = self._cost(choice)
+            if not is_first and cost.total > left:
+                cost = cost.least(self._cost(choice))  # the first call may have had to compile
+            if not is_first and cost.total > left:
+                note = f"would take about {cost.total:.0f} s, and {max(left, 0):.0f} s were left"
+                return Trial(choice.name, choice.options, None, cost.trial, cost.last, note), None
+            return self._judged(choice, cost, left, is_first)
 
-    def _judged(self, choice: Choice, left: float, is_first: bool) -> tuple[Trial, Judged | None]:
+    def _judged(
+        self, choice: Choice, cost: _Cost, left: float, is_first: bool
+    ) -> tuple[Trial, Judged | None]:
         models, seconds = [], []
         for fold in self.folds:
             model, took = self._fitted(choice, fold.train)
@@ -149,7 +147,7 @@ class _Comparison:
             seconds.append(took)
             choice = _settled(choice, model)
         answers = Judged.by(choice, models, self.X, self.Y, self.folds, self.settings.target)
-        last = self._last_fit(choice, seconds[-1])
+        last = self._last_fit(choice, seconds[0] * cost.plain_share)
         answers = replace(answers, expected=last)
         trial = Trial(choice.name, choice.options, answers.value, sum(seconds), last)
         if not is_first and last > left - sum(seconds):
@@ -162,15 +160,44 @@ class _Comparison:
         model = bare_model(choice, self.settings).fit(self.X[rows], self.Y[rows])
         return model, time.perf_counter() - begin
 
-    def _cost(self, choice: Choice, seconds: float, few: int) -> float:
+    def _cost(self, choice: Choice) -> _Cost:
         """Seconds of comparison and last fit, if those on a few rows grow as their number does."""
-        expected = seconds * len(self.folds[0].train) / few
-        return expected * len(self.folds) + self._last_fit(choice, expected)
+        train = self.folds[0].train
+        few = train[::SMALL]
+        model, first = self._fitted(choice, few)
+        settled = _settled(choice, model)
+        plain = first if settled == choice else self._fitted(settled, few)[1]
+        ratio = len(train) / len(few)
+        compared = ratio * (first + (len(self.folds) - 1) * plain)
+        last = self._last_fit(choice, ratio * plain)
+        return _Cost(first, compared, last, min(plain / first, 1.0))
 
     def _last_fit(self, choice: Choice, seconds: float) -> float:
         """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
         ratio = float(self.Y.shape[0] / len(self.folds[0].train))
         return seconds * ratio * (1 if choice.name == RERANKED else self.n_fits)
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Seconds of a small trial, and what is expected of the comparison and of the last fit.
+
+    ``plain_share`` of a fit remain once the model has chosen its own settings.
+    """
+
+    trial: float
+    compared: float
+    last: float
+    plain_share: float
+
+    @property
+    def total(self) -> float:
+        """Comparison and last fit."""
+        return self.compared + self.last
+
+    def least(self, other: _Cost) -> _Cost:
+        """The one that costs less."""
+        return min(self, other, key=lambda cost: cost.total)
 
 
 def _settled(choice: Choice, model: Any) -> Choice:

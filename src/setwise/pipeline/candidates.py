@@ -7,13 +7,11 @@ from typing import Any
 from scipy import sparse
 
 from setwise.data.labels import distinct_sets
+from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
 from setwise.pipeline.build import RERANKED, Choice
 from setwise.pipeline.settings import FitSettings
 
-MOST_SETS = 2000  # distinct ones, up to which each can be a class of a linear model
-MOST_SETS_OF_TREES = 300
 SHORT_SETS = 1.5  # labels a row, up to which few candidates are enough
-ROUNDS = 50  # of boosting
 
 
 def candidates_for(settings: FitSettings, X: Any, Y: sparse.csr_array, C: float) -> list[Choice]:

@@ -363,3 +363,23 @@ def test_quantized_gradients_may_be_all_zero():
     scores = BoostedBank(5, objective="squared", quantized=True).fit(X, values).scores(X)
     np.testing.assert_allclose(scores[:, :2], values[:, :2], rtol=0, atol=1e-12)
     assert np.ptp(scores[:, 2]) > 0.1
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+def test_lightgbm_is_never_asked_for_another_number_of_threads(monkeypatch, n_jobs):
+    # It is one for the process: changed by one thread while another predicts, LightGBM crashes.
+    asked = []
+    plain = lightgbm.basic._param_dict_to_str
+    monkeypatch.setattr(
+        lightgbm.basic, "_param_dict_to_str", lambda given: (asked.append(given), plain(given))[1]
+    )
+    random = np.random.default_rng(0)
+    X = sparse.random_array((200, 5), density=0.5, rng=random, format="csr")
+    Y = (random.random((200, 2)) < 0.4).astype(float)
+    binned = BinnedRows(X).subset(np.arange(100))
+    bank = BoostedBank(n_trees=2, n_jobs=n_jobs)
+    bank.fit(binned, Y[:100])
+    bank.logits(X)
+    ours = [given for given in asked if given != {"objective": "none"}]  # it says that to itself
+    assert len(ours) >= 5
+    assert {given.get("num_threads") for given in ours} == {1}

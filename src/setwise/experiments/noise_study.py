@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from scipy import sparse
+
 from setwise.calibration.noisy_labels import annotators, corrupted
 from setwise.calibration.set_calibrator import SetCalibrator
 from setwise.data import holdout
-from setwise.data.labels import rows_equal
+from setwise.data.labels import binary_csr, rows_equal
 from setwise.experiments.calibration_data import SplitData, seeds_for, shown_name, split_data
 from setwise.experiments.study import Measured, ResultTable, Study, figure
 from setwise.metrics import brier_decomposition
@@ -19,6 +22,7 @@ from setwise.models import BinaryRelevance
 
 #: name -> the error rates of the annotators, each of whom has an equal part of the rows
 NOISES = {"0.2": (0.2,), "0.5": (0.5,), "0.1, 0.3, 0.5": (0.1, 0.3, 0.5)}
+DRAWS = 20  # of corrupted annotations, to count those that happen to be what was predicted
 CALIBRATORS = {
     "taught on clean rows": ("squared", False),
     "plain": ("squared", False),
@@ -37,8 +41,10 @@ def tabulate(measured: Measured) -> list[ResultTable]:
             *("squared error", "relative to clean", "alignment error"),
         ),
         notes=(
-            "A corrupted annotation has a label added, moved or removed. The plain calibrator is "
-            "expected to be low by the mean rate times the accuracy."
+            "A corrupted annotation has a label added, moved or removed. That can make a wrong "
+            "prediction look right: robust calibrators are told how often (beta), as they are told "
+            "the noise rate (alpha). The plain calibrator is expected to be low by the mean rate "
+            "times the accuracy."
         ),
     )
     for name, runs in measured.items():
@@ -68,6 +74,7 @@ def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, 
     model = BinaryRelevance(C="auto", max_iter=1000, random_state=seed)
     model = model.with_chosen_C(rows.X[teach], rows.Y[teach])
     results: dict[str, dict[str, float]] = {}
+    beta = np.zeros(len(calibrate))
     for name, (objective, robust) in CALIBRATORS.items():
         judged = clean if name == "taught on clean rows" else noisy
         calibrated = SetCalibrator(model, objective=objective, random_state=seed)
@@ -76,7 +83,11 @@ def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, 
             rows.Y[teach],
             calibration_data=(rows.X[calibrate], judged),
             alpha=alpha if robust else 0.0,
+            beta=beta if robust else 0.0,
         )
+        if judged is clean:
+            found = binary_csr(calibrated.predict(rows.X[calibrate]))
+            beta = alpha * lucky_share(clean, found, seed)
         sets, confidence = calibrated.predict_with_confidence(data.X_test)
         correct = rows_equal(sets, data.Y_test).astype(float)
         parts = brier_decomposition(correct, confidence)
@@ -91,6 +102,17 @@ def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, 
     return results
 
 
+def lucky_share(clean: sparse.csr_array, predicted: sparse.csr_array, seed: int) -> float:
+    """How often a corruption of the right set happens to be the wrong set that was predicted."""
+    wrong = ~rows_equal(clean, predicted)
+    always = np.ones(clean.shape[0])
+    hits = [
+        rows_equal(corrupted(clean, always, random_state=seed + draw), predicted)[wrong].mean()
+        for draw in range(DRAWS)
+    ]
+    return float(np.mean(hits)) if wrong.any() else 0.0
+
+
 NOISE = Study(
     "noise",
     "Calibrators that see through noisy annotation",
@@ -98,6 +120,6 @@ NOISE = Study(
     measure,
     tabulate,
     seeds=seeds_for,
-    settings={"noises": NOISES, "calibrators": CALIBRATORS},
+    settings={"noises": NOISES, "calibrators": CALIBRATORS, "beta": "told"},
     quick={"datasets": ("yeast",)},
 )

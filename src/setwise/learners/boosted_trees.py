@@ -38,6 +38,11 @@ QUANTIZED = {
 }
 
 
+# How many threads LightGBM uses is a setting of the whole process, and a prediction crashes when
+# another thread changes it meanwhile. So nothing here asks for another number; we share the work.
+ONE_THREAD = 1
+
+
 @dataclass(frozen=True)
 class TreeSettings:
     """How trees are grown."""
@@ -86,6 +91,7 @@ class BinnedRows:
             "feature_pre_filter": False,
             "force_row_wise": by_rows,
             "force_col_wise": not by_rows,
+            "num_threads": ONE_THREAD,
             "verbosity": -1,
         }
 
@@ -131,15 +137,12 @@ class GrowingTrees:
         self.binned, self.settings = binned, settings
         self._scores = np.asfortranarray(offset)
         self._offset = self._scores.copy(order="F")
-        n_threads = thread_count(settings.n_jobs)
-        self._groups = groups(offset.shape[1], n_threads)
+        self._groups = groups(offset.shape[1], thread_count(settings.n_jobs))
         parameters = binned.parameters | lightgbm_parameters(settings)
-        parameters["num_threads"] = max(1, n_threads // len(self._groups))
         self._boosters = [
             lightgbm.Booster(parameters | {"num_class": group.stop - group.start}, binned.dataset)
             for group in self._groups
         ]
-        self._n_threads = parameters["num_threads"]
         self._starts = [0] * len(self._groups)  # trees per target before the last ``add``
 
     def add(self, gradients: Gradients, n_rounds: int, coupled: bool) -> Addition:
@@ -153,7 +156,7 @@ class GrowingTrees:
         def grow(number: int) -> tuple[str, list[int]]:
             booster, group = self._boosters[number], self._groups[number]
             # Both are LightGBM's own state, of this thread and of the process.
-            booster.reset_parameter({"verbosity": -1, "num_threads": self._n_threads})
+            booster.reset_parameter({"verbosity": -1, "num_threads": ONE_THREAD})
 
             def derivatives(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
                 own = self._offset[:, group]
@@ -201,7 +204,7 @@ class GrowingTrees:
             if booster.current_iteration() == start:
                 return np.zeros((X.shape[0], group.stop - group.start))
             said: np.ndarray = booster.predict(
-                rows, start, raw_score=True, num_threads=1, verbosity=-1
+                rows, start, raw_score=True, num_threads=ONE_THREAD, verbosity=-1
             )
             return said
 
@@ -270,7 +273,7 @@ def tree_scores(
         rows = for_lightgbm(X[share])
         for boosters in stages:
             parts = [
-                booster.predict(rows, raw_score=True, num_threads=1, verbosity=-1)
+                booster.predict(rows, raw_score=True, num_threads=ONE_THREAD, verbosity=-1)
                 for booster in boosters
             ]
             total[share] += np.column_stack(parts)

@@ -319,7 +319,7 @@ def test_the_empty_set_may_be_forbidden(inference):
         ({"learner": "boosting"}, "learner is one of logistic, elastic"),
         ({"inference": "loopy"}, "inference is one of support, pruned, exact"),
         ({"C": 0}, "C is a number over zero"),
-        ({"C": "auto"}, "C is a number over zero"),
+        ({"C": "best"}, "C is a number over zero"),
         ({"C_pairs": -1}, "C_pairs is a number over zero"),
         ({"l1_ratio": 0}, 'learner="logistic"'),
         ({"prune": 0.7}, "prune is between 0 and 0.5"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from setwise.models import BinaryRelevance
 from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
 from setwise.pipeline import choose as choosing
@@ -65,6 +66,32 @@ def test_few_rows_judge_in_turn_and_groups_stay_together(rows):
     np.testing.assert_array_equal(np.sort(judges), np.arange(Y.shape[0]))
     for fold in folds:
         assert not set(groups[fold.train]) & set(groups[fold.judges])
+
+
+def test_candidates_keep_groups_together_in_what_they_choose_themselves(rows, monkeypatch):
+    X, Y = rows
+    groups, seen = np.arange(Y.shape[0]) // 3, []
+    models = [Choice("PowerSet", {"C": "auto"})]
+    learn = BinaryRelevance.with_chosen_C
+
+    def watched(model, X, Y, sample_weight=None, groups=None):
+        seen.append(groups)
+        return learn(model, X, Y, sample_weight, groups)
+
+    def recorded(choice, settings):
+        model = bare_model(choice, settings)
+        fit = model.fit
+        model.fit = lambda X, Y, groups: (seen.append(groups), fit(X, Y, groups=groups))[1]
+        return model
+
+    monkeypatch.setattr(BinaryRelevance, "with_chosen_C", watched)
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "bare_model", recorded)
+    choosing.choose(X, Y, groups, FitSettings())
+    folds = choosing.judging_folds(Y, groups, 0)
+    parts = {tuple(groups[fold.train]) for fold in folds}
+    small = tuple(groups[folds[0].train[:: choosing.SMALL]])
+    assert {tuple(part) for part in seen} == parts | {small}
 
 
 def test_many_rows_are_judged_by_one_part_of_them(rows, monkeypatch):

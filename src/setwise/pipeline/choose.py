@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from setwise.calibration.cross_fit import TrainingRows
 from setwise.data.split import IterativeKFold, holdout
 from setwise.errors import NotConverged
 from setwise.models import BinaryRelevance
@@ -71,9 +72,10 @@ def choose(
     """
     n_fits = folds_of(settings) + 1 if n_fits is None else n_fits
     folds = judging_folds(Y, groups, settings.seed)
-    comparison = _Comparison(X, Y, folds, settings, n_fits, time.perf_counter())
+    rows = TrainingRows(X, Y, None, groups)
+    comparison = _Comparison(rows, folds, settings, n_fits, time.perf_counter())
     say("choosing a penalty for binary relevance")
-    C = _best_C(X[folds[0].train], Y[folds[0].train], settings)
+    C = _best_C(rows.taken(folds[0].train), settings)
     trials: list[Trial] = []
     judged: list[Judged] = []
     for choice in candidates_for(settings, X, Y, C):
@@ -112,8 +114,7 @@ def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
 class _Comparison:
     """What all candidates are tried on, and by when it is to be over."""
 
-    X: Any
-    Y: sparse.csr_array
+    rows: TrainingRows
     folds: list[Fold]
     settings: FitSettings
     n_fits: int
@@ -146,7 +147,9 @@ class _Comparison:
             models.append(model)
             seconds.append(took)
             choice = _settled(choice, model)
-        answers = Judged.by(choice, models, self.X, self.Y, self.folds, self.settings.target)
+        answers = Judged.by(
+            choice, models, self.rows.X, self.rows.Y, self.folds, self.settings.target
+        )
         last = self._last_fit(choice, seconds[0] * cost.plain_share)
         answers = replace(answers, expected=last)
         trial = Trial(choice.name, choice.options, answers.value, sum(seconds), last)
@@ -157,7 +160,8 @@ class _Comparison:
 
     def _fitted(self, choice: Choice, rows: np.ndarray) -> tuple[Any, float]:
         begin = time.perf_counter()
-        model = bare_model(choice, self.settings).fit(self.X[rows], self.Y[rows])
+        some = self.rows.taken(rows)
+        model = bare_model(choice, self.settings).fit(some.X, some.Y, groups=some.groups)
         return model, time.perf_counter() - begin
 
     def _cost(self, choice: Choice) -> _Cost:
@@ -174,7 +178,7 @@ class _Comparison:
 
     def _last_fit(self, choice: Choice, seconds: float) -> float:
         """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
-        ratio = float(self.Y.shape[0] / len(self.folds[0].train))
+        ratio = self.rows.n / len(self.folds[0].train)
         return seconds * ratio * (1 if choice.name == RERANKED else self.n_fits)
 
 
@@ -208,10 +212,10 @@ def _settled(choice: Choice, model: Any) -> Choice:
     return Choice(choice.name, choice.options | chosen)
 
 
-def _best_C(X: Any, Y: sparse.csr_array, settings: FitSettings) -> float:
+def _best_C(rows: TrainingRows, settings: FitSettings) -> float:
     """The penalty that held-out rows like best, found once for all that build on it."""
     model = BinaryRelevance(C="auto", random_state=settings.seed, n_jobs=settings.jobs)
-    return float(model.with_chosen_C(X, Y).C)
+    return float(model.with_chosen_C(rows.X, rows.Y, groups=rows.groups).C)
 
 
 def _reason(best: Judged, trials: list[Trial], target: str, n: int) -> str:

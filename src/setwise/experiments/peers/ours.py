@@ -25,7 +25,7 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
         labels = as_binary_csr(Y)
         chosen = choose(X, labels, groups, settings, n_fits=1)
         self.chosen_ = {"model": chosen.choice.name, **chosen.choice.options}
-        self.model_ = bare_model(chosen.choice, settings).fit(X, labels)
+        self.model_ = bare_model(chosen.choice, settings).fit(X, labels, groups=groups)
         return self
 
     def predict(self, X: Any) -> Any:

@@ -92,6 +92,10 @@ def test_robust_calibrators_see_through_noise(made, monkeypatch):
     assert off["plain"] == pytest.approx(expected, abs=0.06)
     for name in noise_study.CALIBRATORS:
         assert name == "plain" or abs(off[name]) < abs(expected) / 2, name
+    [curves] = table.curves.values()
+    assert list(curves) == [*noise_study.CALIBRATORS, "as right as sure"]
+    gap = {name: np.mean([y - x for x, y in points]) for name, points in curves.items()}
+    assert gap["plain"] == pytest.approx(-off["plain"], abs=0.02)  # tenths of the rows weigh alike
 
 
 def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):

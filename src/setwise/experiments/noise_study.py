@@ -7,21 +7,25 @@ the calibrators. Confidence is judged on clean test rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.frozen import FrozenEstimator
 
+from setwise.calibration.cross_fit import TrainingRows
 from setwise.calibration.noisy_labels import annotators, corrupted
 from setwise.calibration.set_calibrator import SetCalibrator
 from setwise.data import holdout
 from setwise.data.labels import binary_csr, rows_equal
 from setwise.experiments.calibration_data import SplitData, seeds_for, shown_name, split_data
 from setwise.experiments.study import Measured, ResultTable, Study, figure
-from setwise.metrics import brier_decomposition
+from setwise.metrics import brier_decomposition, reliability_table
 from setwise.models import BinaryRelevance
 
 #: name -> the error rates of the annotators, each of whom has an equal part of the rows
 NOISES = {"0.2": (0.2,), "0.5": (0.5,), "0.1, 0.3, 0.5": (0.1, 0.3, 0.5)}
+FIGURES = ("off", "expected", "squared", "relative", "alignment")
 DRAWS = 20  # of corrupted annotations, to count those that happen to be what was predicted
 CALIBRATORS = {
     "taught on clean rows": ("squared", False),
@@ -48,45 +52,58 @@ def tabulate(measured: Measured) -> list[ResultTable]:
         ),
     )
     for name, runs in measured.items():
-        for noise in runs[0]:
-            for kind in runs[0][noise]:
-                values = {
-                    key: [run[noise][kind][key] for run in runs] for key in runs[0][noise][kind]
-                }
-                shown = [str(figure(value)) for value in values.values()]
+        for noise, kinds in runs[0].items():
+            for kind in kinds:
+                some = [run[noise][kind] for run in runs]
+                shown = [str(figure([one[key] for one in some])) for key in FIGURES]
                 table.rows.append([shown_name(name), noise, kind, *shown])
+            table.curves[f"{name}, noise {noise}: how often right, by confidence"] = {
+                kind: _mean_curve([run[noise][kind]["curve"] for run in runs]) for kind in kinds
+            } | {"as right as sure": [(0.0, 0.0), (1.0, 1.0)]}
     return [table]
 
 
-def measure(name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
+def measure(name: str, seed: int) -> dict[str, dict[str, dict[str, Any]]]:
     """Every noise and calibrator on one data set and seed."""
     data = split_data(name, seed)
-    return {noise: noisy_once(data, rates, seed) for noise, rates in NOISES.items()}
-
-
-def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, dict[str, float]]:
-    """Every calibrator on one data set, noise and seed, judged on clean test rows."""
     rows = data.train
-    teach, calibrate = holdout(rows.Y, test_size=0.5, groups=rows.groups, random_state=seed)
-    clean = rows.Y[calibrate]
-    _, alpha = annotators(len(calibrate), rates, random_state=seed)
-    noisy = corrupted(clean, alpha, random_state=seed)
+    parts = holdout(rows.Y, test_size=0.5, groups=rows.groups, random_state=seed)
+    teach, calibrate = (rows.taken(part) for part in parts)
     model = BinaryRelevance(C="auto", max_iter=1000, random_state=seed)
-    model = model.with_chosen_C(rows.X[teach], rows.Y[teach])
-    results: dict[str, dict[str, float]] = {}
-    beta = np.zeros(len(calibrate))
+    model.fit(teach.X, teach.Y, groups=teach.groups)
+    return {
+        noise: noisy_once(model, teach, calibrate, data, rates, seed)
+        for noise, rates in NOISES.items()
+    }
+
+
+def noisy_once(
+    model: BinaryRelevance,
+    teach: TrainingRows,
+    calibrate: TrainingRows,
+    data: SplitData,
+    rates: Sequence[float],
+    seed: int,
+) -> dict[str, dict[str, Any]]:
+    """Every calibrator on one data set, noise and seed, judged on clean test rows."""
+    clean = calibrate.Y
+    _, alpha = annotators(calibrate.n, rates, random_state=seed)
+    noisy = corrupted(clean, alpha, random_state=seed)
+    results: dict[str, dict[str, Any]] = {}
+    beta = np.zeros(calibrate.n)
     for name, (objective, robust) in CALIBRATORS.items():
         judged = clean if name == "taught on clean rows" else noisy
-        calibrated = SetCalibrator(model, objective=objective, random_state=seed)
+        frozen = FrozenEstimator(model)
+        calibrated = SetCalibrator(frozen, objective=objective, random_state=seed)
         calibrated.fit(
-            rows.X[teach],
-            rows.Y[teach],
-            calibration_data=(rows.X[calibrate], judged),
+            teach.X,
+            teach.Y,
+            calibration_data=(calibrate.X, judged, None, calibrate.groups),
             alpha=alpha if robust else 0.0,
             beta=beta if robust else 0.0,
         )
         if judged is clean:
-            found = binary_csr(calibrated.predict(rows.X[calibrate]))
+            found = binary_csr(calibrated.predict(calibrate.X))
             beta = alpha * lucky_share(clean, found, seed)
         sets, confidence = calibrated.predict_with_confidence(data.X_test)
         correct = rows_equal(sets, data.Y_test).astype(float)
@@ -98,8 +115,24 @@ def noisy_once(data: SplitData, rates: Sequence[float], seed: int) -> dict[str, 
             "squared": parts.score,
             "relative": parts.score / reference["squared"],
             "alignment": parts.alignment_error,
+            "curve": reliability_points(correct, confidence),
         }
     return results
+
+
+def reliability_points(correct: np.ndarray, confidence: np.ndarray) -> list[list[float]]:
+    """Mean confidence and accuracy of tenths of the rows, from the least to the most confident."""
+    table = reliability_table(correct, confidence, strategy="quantile")
+    pairs = np.column_stack([table.mean_confidence, table.accuracy])
+    found: list[list[float]] = pairs[table.count > 0].tolist()
+    return found
+
+
+def _mean_curve(curves: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float, float]]:
+    """The mean over seeds of points that have the same place; ties may leave a seed fewer."""
+    fewest = min(len(curve) for curve in curves)
+    mean = np.mean([curve[:fewest] for curve in curves], axis=0)
+    return [(float(x), float(y)) for x, y in mean]
 
 
 def lucky_share(clean: sparse.csr_array, predicted: sparse.csr_array, seed: int) -> float:
@@ -120,6 +153,6 @@ NOISE = Study(
     measure,
     tabulate,
     seeds=seeds_for,
-    settings={"noises": NOISES, "calibrators": CALIBRATORS, "beta": "told"},
+    settings={"noises": NOISES, "calibrators": CALIBRATORS, "beta": "told", "curves": 10},
     quick={"datasets": ("yeast",)},
 )

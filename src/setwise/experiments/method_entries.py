@@ -12,7 +12,7 @@ from setwise.experiments import published
 from setwise.experiments.cbm_entries import CBM_AUTO, QUICK_BOOSTED, SEEDS
 from setwise.experiments.entry import Entry, ModelSpec
 
-THREE = (0, 1, 2)
+TWO, THREE = (0, 1), (0, 1, 2)
 _GRID = {"C": (0.1, 1.0, 10.0, 100.0)}
 _BOOSTED = {"learner": "boosting", "max_iter": 100}
 
@@ -102,6 +102,14 @@ RERANK_METHODS = (
     ),
     ModelSpec("RAkEL", "RAkEL", **_FOR_SETS),
     ModelSpec("ML-kNN", "MLkNN", grid={"k": (5, 10, 20)}, tuned_by="set_accuracy"),
+)
+
+_FIELD = ModelSpec("CRF", "PairwiseCRF", {"C": "auto"})
+_SETS = ModelSpec("PowSet", "PowerSet", {"C": "auto"})
+RERANKED_OTHERS = tuple(
+    one
+    for spec in (_SETS, _FIELD)
+    for one in (spec, ModelSpec(f"{spec.name}, reranked", "Reranker", {"estimator": spec}))
 )
 
 _2016 = published.METHODS_2016
@@ -228,6 +236,18 @@ METHOD_ENTRIES = (
         ),
         notes="Published splits here, random ones there. Seconds are of 56 cores there, and "
         "include here the choice of a penalty where the fit makes it.",
+        quick={"datasets": ("emotions",)},
+    ),
+    Entry(
+        name="rerank-sets",
+        title="Does reranking help power sets and random fields?",
+        datasets=("scene", "yeast", "emotions", "medical", "enron"),
+        models=RERANKED_OTHERS,
+        decisions=("set_accuracy",),
+        also=("instance_f1",),
+        seeds=TWO,
+        zero_division=1.0,
+        notes="Both know the sets of training alone, so that reranking can only choose among them.",
         quick={"datasets": ("emotions",)},
     ),
 )

@@ -71,7 +71,12 @@ PLACES = (
     Place(LI_2019, "Figures 4.7 to 4.9", "noisy annotators", ("noise",), "there on mscoco"),
     Place(LI_2019, "Tables E.1, E.2", "kinds of boosting, calibration", ("calibration",)),
     Place(LI_2019, "Tables E.3, E.4", "kinds of boosting, reranking", ("rerank-calibrators",)),
-    Place(LI_2019, "section 4.11", "reranking of other models", ("rerank-cbm", "chains-rerank")),
+    Place(
+        LI_2019,
+        "section 4.11",
+        "reranking of other models",
+        ("rerank-cbm", "chains-rerank", "rerank-sets"),
+    ),
     Place(
         HONG,
         "Tables 3, 4",

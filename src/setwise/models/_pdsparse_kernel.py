@@ -84,6 +84,95 @@ def project(b, m, own, cap, scratch):
 
 
 @kernel
+def score_all(columns, x, W, z):
+    """``z`` (L,) becomes the scores of all labels for the row with values ``x`` in ``columns``."""
+    z[:] = 0.0
+    for p in range(len(columns)):
+        value, w = x[p], W[columns[p]]
+        for k in range(len(z)):
+            z[k] += value * w[k]
+
+
+@kernel
+def score_active(columns, x, W, active, m, b):
+    """``b`` (m,) becomes the scores of the first m active labels."""
+    for a in range(m):
+        b[a] = 0.0
+    for p in range(len(columns)):
+        value, w = x[p], W[columns[p]]
+        for a in range(m):
+            b[a] += value * w[active[a]]
+
+
+@kernel
+def drop_idle(active, alpha, m, own):
+    """How many labels stay active when others than the row's own go if they have no multiplier."""
+    kept = own
+    for a in range(own, m):
+        if alpha[a] != 0.0:
+            active[kept], alpha[kept] = active[a], alpha[a]
+            kept += 1
+    return kept
+
+
+@kernel
+def worst_rival(z, own_labels, is_own):
+    """The label of the highest score but the row's own ones, and the lowest score of those.
+
+    ``is_own`` (L,) is all False, before and after.
+    """
+    lowest, worst = np.inf, -1
+    for k in own_labels:
+        is_own[k] = True
+        lowest = min(lowest, z[k])
+    for k in range(len(z)):
+        if not is_own[k] and (worst < 0 or z[k] > z[worst]):
+            worst = k
+    for k in own_labels:
+        is_own[k] = False
+    return worst, lowest
+
+
+@kernel
+def take_up(worst, active, alpha, m, own):
+    """Make a label active unless it is: how many then are, and whether there was no room for it."""
+    for a in range(own, m):
+        if active[a] == worst:
+            return m, False
+    if m == len(active):
+        return m, True
+    active[m], alpha[m] = worst, 0.0
+    return m + 1, False
+
+
+@kernel
+def best_block(b, alpha, m, own, norm, cap, scratch):
+    """``b`` (m,) becomes the best block where the scores are ``b`` and the block is ``alpha``."""
+    for a in range(m):
+        slope = b[a] if a < own else b[a] + 1.0
+        b[a] = alpha[a] - slope / norm
+    project(b, m, own, cap, scratch)
+
+
+@kernel
+def move(alpha, b, m, active, columns, x, V, W, shrink):
+    """``alpha`` becomes ``b``, and V and W follow; returns the largest step of a multiplier."""
+    largest = 0.0
+    for a in range(m):
+        step = b[a] - alpha[a]
+        if step != 0.0:
+            alpha[a] = b[a]
+            largest = max(largest, abs(step))
+            k = active[a]
+            for p in range(len(columns)):
+                j = columns[p]
+                V[j, k] += step * x[p]
+                v = V[j, k]
+                W[j, k] = v - min(max(v, -shrink), shrink)
+    return largest
+
+
+@kernel
 def sweep(
     ptr,
     columns,
@@ -115,70 +204,30 @@ def sweep(
     is_own = np.zeros(L, dtype=np.bool_)
     refused, n_moved = 0, 0
     for i in order:
-        start, n_own, m = first[i], own[i], used[i]
+        n_own, m = own[i], used[i]
         if norms[i] == 0.0 or n_own == 0 or n_own == L or caps[i] == 0.0:
             continue  # no loss, or none that weights can change
+        js, x = columns[ptr[i] : ptr[i + 1]], values[ptr[i] : ptr[i + 1]]
+        active = labels[first[i] : first[i] + room[i]]
+        block = alpha[first[i] : first[i] + room[i]]
         if search:
-            z[:] = 0.0
-            for p in range(ptr[i], ptr[i + 1]):
-                x, w = values[p], W[columns[p]]
-                for k in range(L):
-                    z[k] += x * w[k]
-            kept = n_own
-            for a in range(n_own, m):
-                if alpha[start + a] != 0.0:
-                    labels[start + kept], alpha[start + kept] = labels[start + a], alpha[start + a]
-                    kept += 1
-            m = kept
-            lowest = np.inf
-            for a in range(n_own):
-                is_own[labels[start + a]] = True
-                lowest = min(lowest, z[labels[start + a]])
-            worst = -1
-            for k in range(L):
-                if not is_own[k] and (worst < 0 or z[k] > z[worst]):
-                    worst = k
-            for a in range(n_own):
-                is_own[labels[start + a]] = False
-            known = False
-            for a in range(n_own, m):
-                known = known or labels[start + a] == worst
-            if not known and 1.0 + z[worst] > lowest:
-                if m < room[i]:
-                    labels[start + m], alpha[start + m] = worst, 0.0
-                    m += 1
-                else:
-                    refused += 1
+            score_all(js, x, W, z)
+            m = drop_idle(active, block, m, n_own)
+            worst, lowest = worst_rival(z, active[:n_own], is_own)
+            if 1.0 + z[worst] > lowest:
+                m, is_full = take_up(worst, active, block, m, n_own)
+                refused += is_full
             used[i], moved[i] = m, 0.0
-            if m == n_own:
-                continue
             for a in range(m):
-                b[a] = z[labels[start + a]]
+                b[a] = z[active[a]]
+        elif moved[i] < calm:
+            continue
         else:
-            if m == n_own or moved[i] < calm:
-                continue
-            for a in range(m):
-                b[a] = 0.0
-            for p in range(ptr[i], ptr[i + 1]):
-                x, w = values[p], W[columns[p]]
-                for a in range(m):
-                    b[a] += x * w[labels[start + a]]
-        for a in range(m):
-            slope = b[a] if a < n_own else b[a] + 1.0
-            b[a] = alpha[start + a] - slope / norms[i]
-        project(b, m, n_own, caps[i], scratch)
-        moved[i] = 0.0
-        for a in range(m):
-            step = b[a] - alpha[start + a]
-            if step != 0.0:
-                alpha[start + a] = b[a]
-                moved[i] = max(moved[i], abs(step) / caps[i])
-                k = labels[start + a]
-                for p in range(ptr[i], ptr[i + 1]):
-                    j = columns[p]
-                    V[j, k] += step * values[p]
-                    v = V[j, k]
-                    W[j, k] = v - min(max(v, -shrink), shrink)
+            score_active(js, x, W, active, m, b)
+        if m == n_own:
+            continue
+        best_block(b, block, m, n_own, norms[i], caps[i], scratch)
+        moved[i] = move(block, b, m, active, js, x, V, W, shrink) / caps[i]
         n_moved += moved[i] >= calm
     return refused, n_moved
 
@@ -192,14 +241,6 @@ def losses(Z, labels, first, own):
     for i in range(n):
         if own[i] == 0 or own[i] == L:
             continue
-        lowest, highest = np.inf, -np.inf
-        for a in range(first[i], first[i] + own[i]):
-            is_own[labels[a]] = True
-            lowest = min(lowest, Z[i, labels[a]])
-        for k in range(L):
-            if not is_own[k]:
-                highest = max(highest, Z[i, k])
-        for a in range(first[i], first[i] + own[i]):
-            is_own[labels[a]] = False
-        loss[i] = max(1.0 + highest - lowest, 0.0)
+        worst, lowest = worst_rival(Z[i], labels[first[i] : first[i] + own[i]], is_own)
+        loss[i] = max(1.0 + Z[i, worst] - lowest, 0.0)
     return loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from setwise.pipeline.build import FOLDS, Choice, note_on, takes_counts, with_co
 from setwise.pipeline.choose import Chosen, choose
 from setwise.pipeline.grouping import groups_of
 from setwise.pipeline.label_columns import LabelColumns
-from setwise.pipeline.roles import roles_of
+from setwise.pipeline.roles import Role, roles_of
 from setwise.pipeline.settings import FitSettings
 from setwise.pipeline.table import Table
 from setwise.pipeline.table_encoder import TableEncoder
@@ -46,17 +46,53 @@ class _Rows:
         return _Rows(self.table.taken(rows), self.Y[rows], groups)
 
 
+class _Judged(NamedTuple):
+    """How right and how sure the model is on rows that it has not learnt from."""
+
+    confidence: np.ndarray  # (m,)
+    correct: np.ndarray  # (m,), 1 where the set is exactly right
+    groups: np.ndarray | None  # (m,)
+    measures: dict[str, float]
+
+
 def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) -> TableModel:
     """Learn everything from one table; ``say`` is told what is being done."""
     begin = time.perf_counter()
+    settings = _settled(settings, table)
+    labels = LabelColumns(settings.labels, settings.label_separator).fit(table)
+    rows, roles = _read(table, labels, settings)
+    train, apart = _split(rows, settings) if _is_exact(settings, rows) else (rows, None)
+    say("reading columns")
+    encoder = _encoder(train.table, roles, settings)
+    X = encoder.transform(train.table)
+    chosen = _chosen(X, train, settings, say)
+    say(f"fitting {chosen.choice.name} to {X.shape[0]:,} rows")
+    model = TableModel(settings.to_dict())
+    model.model_ = with_confidence(chosen.choice, settings).fit(X, train.Y, groups=train.groups)
+    model.encoder_, model.labels_, model.is_exact_ = encoder, labels, apart is not None
+    judged = _judged_in_folds(model, train) if apart is None else _judged_apart(model, apart, say)
+    model.judged_confidence_, model.judged_correct_ = judged.confidence, judged.correct
+    model.judged_groups_ = judged.groups
+    _forget_training_rows(model.model_)
+    model.facts_ = _facts(train, X, roles, encoder, chosen, judged)
+    model.facts_["seconds"] = time.perf_counter() - begin
+    return model
+
+
+def _settled(settings: FitSettings, table: Table) -> FitSettings:
+    """The settings with the number of folds that suits a table, which must have enough rows."""
     if len(table) < LEAST_ROWS:
         raise DataError(
             f"{table.source} has {len(table)} rows, too few to learn from and to check on; "
             f"bring at least {LEAST_ROWS}"
         )
-    if settings.folds is None:
-        settings = replace(settings, folds=3 if len(table) >= MANY_ROWS else FOLDS)
-    labels = LabelColumns(settings.labels, settings.label_separator).fit(table)
+    if settings.folds is not None:
+        return settings
+    return replace(settings, folds=3 if len(table) >= MANY_ROWS else FOLDS)
+
+
+def _read(table: Table, labels: LabelColumns, settings: FitSettings) -> tuple[_Rows, list[Role]]:
+    """The rows with their labels and groups, and what each column is for."""
     groups = groups_of(table, settings.groups)
     beside = {*labels.columns, *([settings.groups] if settings.groups else [])}
     given = {
@@ -67,50 +103,13 @@ def fit_table(table: Table, settings: FitSettings, say: Say = lambda _: None) ->
     }
     roles = roles_of(table, given, sorted(beside))
     Y, _ = labels.encode(labels.sets(table))
-    rows = _Rows(table, Y, groups)
-    is_exact = _is_exact(settings, rows)
-    train, apart = _split(rows, settings) if is_exact else (rows, None)
-    say("reading columns")
+    return _Rows(table, Y, groups), roles
+
+
+def _encoder(table: Table, roles: list[Role], settings: FitSettings) -> TableEncoder:
+    """What makes features of columns, as the model takes them."""
     words = {name: getattr(settings, name) for name in ("max_words", "min_rows", "ngrams")}
-    encoder = TableEncoder(words, takes_counts(settings.model)).fit(train.table, roles)
-    X = encoder.transform(train.table)
-    chosen = _chosen(X, train, settings, say)
-    say(f"fitting {chosen.choice.name} to {X.shape[0]:,} rows")
-    model = TableModel(settings.to_dict())
-    model.model_ = with_confidence(chosen.choice, settings).fit(X, train.Y, groups=train.groups)
-    model.encoder_, model.labels_, model.is_exact_ = encoder, labels, is_exact
-    measured: dict[str, float] = {}
-    if apart is not None:
-        say(f"checking on {len(apart.table):,} rows that were kept apart")
-        predicted, confidence = model.model_.predict_with_confidence(encoder.transform(apart.table))
-        predicted = sparse.csr_array(predicted).astype(np.int8)
-        model.judged_confidence_ = confidence
-        model.judged_correct_ = rows_equal(apart.Y, _canonical(predicted)).astype(np.float64)
-        measured = set_measures(apart.Y, predicted)
-    else:
-        model.judged_confidence_ = model.model_.out_of_fold_confidence_
-        model.judged_correct_ = model.model_.out_of_fold_correct_
-        measured = {"set_accuracy": float(model.judged_correct_.mean())}
-    model.judged_groups_ = (apart or rows).groups
-    _forget_training_rows(model.model_)
-    model.facts_ = {
-        "setwise": setwise.__version__,
-        "source": table.source,
-        "model": chosen.choice.name,
-        "model_options": chosen.choice.options,
-        "reason": chosen.reason,
-        "note": note_on(chosen.choice.name),
-        "trials": chosen.trials,
-        "roles": [asdict(role) for role in roles],
-        "columns": {one.name: [one.kind, one.summary()] for one in encoder.encoders_},
-        "n_features": int(X.shape[1]),
-        "n_train": int(X.shape[0]),
-        "n_judged": len(model.judged_correct_),
-        "statistics": statistics([X], [train.Y]).to_dict(),
-        "measures": measured,
-        "seconds": time.perf_counter() - begin,
-    }
-    return model
+    return TableEncoder(words, takes_counts(settings.model)).fit(table, roles)
 
 
 def _chosen(X: Any, rows: _Rows, settings: FitSettings, say: Say) -> Chosen:
@@ -138,6 +137,48 @@ def _split(rows: _Rows, settings: FitSettings) -> tuple[_Rows, _Rows]:
         rows.Y, test_size=settings.held_out, groups=rows.groups, random_state=settings.seed
     )
     return rows.taken(train), rows.taken(apart)
+
+
+def _judged_apart(model: TableModel, apart: _Rows, say: Say) -> _Judged:
+    """On rows that neither the model nor its calibrator has seen."""
+    say(f"checking on {len(apart.table):,} rows that were kept apart")
+    predicted, confidence = model.model_.predict_with_confidence(model.features(apart.table))
+    predicted = sparse.csr_array(predicted).astype(np.int8)
+    correct = rows_equal(apart.Y, _canonical(predicted)).astype(np.float64)
+    return _Judged(confidence, correct, apart.groups, set_measures(apart.Y, predicted))
+
+
+def _judged_in_folds(model: TableModel, rows: _Rows) -> _Judged:
+    """On all rows, each by the fold that it was not in."""
+    confidence, correct = model.model_.out_of_fold_confidence_, model.model_.out_of_fold_correct_
+    return _Judged(confidence, correct, rows.groups, {"set_accuracy": float(correct.mean())})
+
+
+def _facts(
+    rows: _Rows,
+    X: Any,
+    roles: list[Role],
+    encoder: TableEncoder,
+    chosen: Chosen,
+    judged: _Judged,
+) -> dict[str, Any]:
+    """How the model came about: what was chosen and why, from which data, how it was judged."""
+    return {
+        "setwise": setwise.__version__,
+        "source": rows.table.source,
+        "model": chosen.choice.name,
+        "model_options": chosen.choice.options,
+        "reason": chosen.reason,
+        "note": note_on(chosen.choice.name),
+        "trials": chosen.trials,
+        "roles": [asdict(role) for role in roles],
+        "columns": {one.name: [one.kind, one.summary()] for one in encoder.encoders_},
+        "n_features": int(X.shape[1]),
+        "n_train": int(X.shape[0]),
+        "n_judged": len(judged.correct),
+        "statistics": statistics([X], [rows.Y]).to_dict(),
+        "measures": judged.measures,
+    }
 
 
 def _canonical(Y: sparse.csr_array) -> sparse.csr_array:

@@ -15,7 +15,7 @@ from setwise.models.neural.value_network import ValueNetwork  # noqa: E402
 
 WEIGHT = np.array([1, 3, 0, 2, 1, 2, 4, 1])
 REPEATED = np.repeat(np.arange(8), WEIGHT)
-# How the value network's loss treats every row: it judges the truth, what it finds, or an adversary.
+# What the value network's loss judges for a row, by a number that it draws.
 KINDS = {"truth": 0.1, "found": 0.4, "adversary": 0.9}
 NETWORKS = {
     "energy": lambda: EnergyNetwork(3, 4, 6, 5, steps=3, share=0.5),
@@ -45,10 +45,10 @@ def model(request, monkeypatch):
 
 
 def without_chance(name, monkeypatch):
-    """A row drawn twice would be judged in two ways; here all rows are in the way of the name."""
-    for kind, draw in KINDS.items():
-        if name.endswith(kind):
-            monkeypatch.setattr(torch, "rand", lambda *shape, device: torch.full(shape, draw))
+    """Copies of a row would be judged in different ways; here all are in the way of the name."""
+    drawn = [number for kind, number in KINDS.items() if name.endswith(kind)]
+    if drawn:
+        monkeypatch.setattr(torch, "rand", lambda *shape, device: torch.full(shape, drawn[0]))
 
 
 def made_rows(n=8, seed=0):
@@ -79,16 +79,16 @@ def test_a_batch_of_weighted_rows_is_one_of_repeated_rows(network, others):
     weighted = as_rows(np.vstack([X, more[0]]), np.vstack([Y, more[1]]), weight)
     repeated = as_rows(X[REPEATED], Y[REPEATED])
     learnt = np.flatnonzero(WEIGHT)
-    loss, after = after_an_epoch(network, weighted, learnt, 20, rate=0.01)
-    expected, expected_after = after_an_epoch(network, repeated, np.arange(14), 20, rate=0.01)
+    loss, after = after_an_epoch(network, weighted, learnt, 20, rate=0.1)
+    expected, expected_after = after_an_epoch(network, repeated, np.arange(14), 20, rate=0.1)
     assert loss == pytest.approx(expected, rel=1e-5)
     torch.testing.assert_close(after, expected_after, rtol=1e-5, atol=1e-6)
-    unweighted, other = after_an_epoch(network, as_rows(X, Y), learnt, 20, rate=0.01)
+    unweighted, other = after_an_epoch(network, as_rows(X, Y), learnt, 20, rate=0.1)
     assert unweighted != pytest.approx(expected, rel=1e-2)
     assert (other - expected_after).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 20])
+@pytest.mark.parametrize("batch_size", [1, 3])
 def test_batches_of_any_size_add_up_to_the_weighted_mean(network, batch_size):
     X, Y = made_rows()
     learnt = np.flatnonzero(WEIGHT)
@@ -110,7 +110,7 @@ def test_held_out_rows_count_by_their_weight():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_features_are_scaled_by_rows_of_their_weight(form):
-    X = np.maximum(made_rows()[0], 0)
+    X = np.maximum(made_rows(seed=1)[0], 0)
     learnt = np.flatnonzero(WEIGHT)
     weighted = feature_scale(form(X[learnt]), WEIGHT[learnt])
     np.testing.assert_allclose(weighted, feature_scale(form(X[REPEATED])), rtol=1e-12)
@@ -133,14 +133,11 @@ def test_a_fit_in_one_batch_is_that_of_repeated_rows(model, form):
     assert np.abs(plain.predict_proba(X) - expected).max() > 1e-2
 
 
-@pytest.mark.parametrize("factor", [2, 0.25])
-def test_only_the_ratios_of_weights_count(model, factor):
+def test_doubling_all_weights_changes_nothing(model):
     X, Y = made_rows(40)
     weight = np.random.default_rng(3).uniform(0.5, 2, size=40)
     settings = SETTINGS | {"batch_size": 8}
-    one, other = (
-        model(**settings).fit(X, Y, sample_weight=w) for w in (weight, factor * weight)
-    )
+    one, other = (model(**settings).fit(X, Y, sample_weight=w) for w in (weight, 2 * weight))
     assert one.history_ == other.history_
     np.testing.assert_array_equal(other.predict_proba(X), one.predict_proba(X))
     plain = model(**settings).fit(X, Y)

@@ -100,7 +100,8 @@ class NeuralSetClassifier(SetClassifier):
             learnt, held_out = held_out_parts(
                 Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state
             )
-        centre, scale = feature_scale(X[learnt])
+        weight = None if sample_weight is None else sample_weight[learnt]
+        centre, scale = feature_scale(X[learnt], weight)
         device = chosen_device(self.device)
         rows = Rows(X, centre, scale, device, Y, sample_weight)
         largest = int(np.diff(Y.indptr)[counted].max(initial=1))

@@ -53,20 +53,23 @@ class Rows:
         return torch.as_tensor(values, dtype=torch.float32, device=self._device)
 
 
-def feature_scale(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def feature_scale(X: Any, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """What to take from features, and what to multiply them with, (d,) each.
 
     Dense features are standardised. Sparse ones keep their zeros, and share one factor that brings
-    the entries which are there to about one.
+    the entries which are there to about one. Rows count by their weight (n,), which is over zero.
     """
     d = X.shape[1]
     if sparse.issparse(X):
-        size = np.sqrt(np.mean(np.square(X.data, dtype=np.float64))) if X.nnz else 1.0
+        entries = None if weight is None else np.repeat(weight, np.diff(X.indptr))
+        squares = np.square(X.data, dtype=np.float64)
+        size = np.sqrt(np.average(squares, weights=entries)) if X.nnz else 1.0
         return np.zeros(d), np.full(d, 1 / max(size, LEAST_SPREAD))
     X = np.asarray(X, np.float64)
-    spread = X.std(axis=0)
+    centre = np.average(X, axis=0, weights=weight)
+    spread = np.sqrt(np.average(np.square(X - centre), axis=0, weights=weight))
     constant = spread <= LEAST_SPREAD * np.maximum(np.abs(X).max(axis=0), 1e-300)
-    return X.mean(axis=0), np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))
+    return centre, np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread))
 
 
 def chosen_device(name: str) -> torch.device:

@@ -60,13 +60,16 @@ def _epoch(
     order: np.ndarray,
     batch_size: int,
 ) -> float:
-    """Once over the rows; the mean loss."""
+    """Once over the rows; the mean loss, in which rows count by their weight.
+
+    The losses of batches add up to it, so that those of heavy rows have the larger gradients.
+    """
     network.train()
-    total = 0.0
+    total, typical = 0.0, rows.weights(order).mean()
     for start in range(0, len(order), batch_size):
         batch = order[start : start + batch_size]
         losses = network.loss(rows.features(batch), rows.labels(batch))
-        loss = (losses * rows.weights(batch)).mean()
+        loss = (losses * rows.weights(batch)).mean() / typical
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
@@ -78,7 +81,9 @@ def _epoch(
 def _held_out_f1(network: nn.Module, rows: Rows, held_out: np.ndarray) -> float:
     y = relaxed_labels(network, rows, held_out)
     truth = rows.labels(held_out).cpu()
-    return float(soft_f1(torch.as_tensor(y > 0.5, dtype=truth.dtype), truth).mean())
+    weights = rows.weights(held_out).cpu()
+    f1 = soft_f1(torch.as_tensor(y > 0.5, dtype=truth.dtype), truth)
+    return float((f1 * weights).mean() / weights.mean())
 
 
 def relaxed_labels(network: nn.Module, rows: Rows, which: np.ndarray | None = None) -> np.ndarray:

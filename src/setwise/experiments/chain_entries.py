@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import normalize
 
 from setwise.experiments.entry import Entry, ModelSpec
 from setwise.experiments.protocol import folds
@@ -22,7 +23,10 @@ from setwise.experiments.published import HONG_2015, METHODS_2016, SETS_2016, ce
 
 
 class Standardised(BaseEstimator):  # type: ignore[misc]
-    """A model that sees dense features with mean zero and variance one; sparse ones as they are."""
+    """A model that sees dense features with mean zero and variance one, sparse rows of length one.
+
+    Long documents have many words, and would be told apart with more certainty than they deserve.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -44,7 +48,9 @@ class Standardised(BaseEstimator):  # type: ignore[misc]
         return self.model_.predict(self._transformed(X))
 
     def _transformed(self, X: Any) -> Any:
-        return X if self.mean_ is None else (X - self.mean_) / self.spread_
+        if self.mean_ is None:
+            return sparse.csr_array(normalize(X))
+        return (X - self.mean_) / self.spread_
 
 
 def _spread(X: Any) -> tuple[Any, Any]:
@@ -100,10 +106,12 @@ CHAIN_ENTRIES = (
         protocol=folds(10),
         published=HONG_2015,
         notes="CC and PCC are one distribution here, so the loss that the paper gives CC is not "
-        "ours to match. Dense features are standardised, words are not. Mixtures are above their "
-        "base model on fewer data sets than in the paper: single chains and trees, whose penalties "
-        "are chosen and whose labels are hardly penalised, are as good as its mixtures, and "
-        "held-out rows then mostly ask for one expert.",
+        "ours to match. Dense features are standardised, rows of words have length one. Mixtures "
+        "are above their base model on fewer data sets than in the paper: single chains and trees, "
+        "whose penalties are chosen and whose labels are hardly penalised, are as good as its "
+        "mixtures, and held-out rows then mostly ask for one expert. On enron no penalty takes "
+        "logistic regressions to the exact match that the paper gives BR: with the loss that it "
+        "gives, 1,441, they have .14.",
         quick={"datasets": ("emotions", "flags")},
     ),
     Entry(
@@ -112,6 +120,7 @@ CHAIN_ENTRIES = (
         datasets=SETS_2016,
         models=LI_MODELS,
         decisions=("set_accuracy",),
+        seeds=(0, 1),
         published=cells(
             SETS_2016,
             {spec.name: METHODS_2016[spec.name][0] for spec in LI_MODELS},

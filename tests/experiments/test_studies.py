@@ -102,7 +102,8 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     monkeypatch.setattr(accepting, "N_DRAWS", 100)
     monkeypatch.setattr(accepting, "TARGETS", (0.45,))
     [table] = replace(accepting.ACCEPTING, seeds=(0,)).run(["made"], quiet)
-    assert column(table, "training sets") == [0, 10]
+    assert column(table, "training sets") == [0, 0, 10, 10]
+    assert column(table, "per") == ["group", "row"] * 2
     for share, right in zip(column(table, "accepted"), column(table, "of them right")):
         assert mean(share) > 0.1
         assert mean(right) > 0.45

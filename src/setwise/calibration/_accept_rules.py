@@ -12,6 +12,10 @@ row below with less. So whatever rank is the first beyond N, its count is at mos
 and it passes with probability δ at most. Rows of equal confidence enter together. Where many small
 ties, each of fewer rows than a step, meet a crossing this argument is no longer exact (whether a
 tie is tested depends on its size); the populations of ``benchmarks/autoaccept.py`` show no harm.
+
+**Of groups that are drawn whole** the bound is that of as many independent rows as theirs tell
+(``_grouped_steps``), and a sequence by ranks begins where there are as many groups as it would need
+rows.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ class FixedSequence:
     threshold: np.ndarray
     accepted: np.ndarray
     right: np.ndarray
+    units: np.ndarray
     lower: np.ndarray
     n_passed: int
 
@@ -61,16 +66,23 @@ def fixed_sequence(
         ranks = rank_sequence(int(steps.accepted[-1]), target, confidence_level)
         # The whole tie that a rank falls into; several ranks in one tie are one test.
         place = np.unique(np.searchsorted(steps.accepted, ranks))
+        enough = steps.units[place] >= rows_for_one_error(target, confidence_level)
+        place = place[enough] if enough.any() else place[-1:]
         thresholds = between(steps.confidence)[place]
     else:
         place = np.searchsorted(-steps.confidence, -thresholds, side="right") - 1
-    accepted = np.where(place >= 0, steps.accepted[place], 0)
-    right = np.where(place >= 0, steps.right[place], 0)
-    lower = lower_bound(right, accepted, confidence_level)
-    failed = np.flatnonzero(lower < target)
-    return FixedSequence(
-        thresholds, accepted, right, lower, int(failed[0]) if len(failed) else len(lower)
+    is_any = place >= 0
+    accepted, right, units = (
+        np.where(is_any, part[place], 0) for part in (steps.accepted, steps.right, steps.units)
     )
+    lower = lower_bound(
+        np.where(is_any, steps.effective_right[place], 0),
+        np.where(is_any, steps.effective[place], 0),
+        confidence_level,
+    )
+    failed = np.flatnonzero(lower < target)
+    n_passed = int(failed[0]) if len(failed) else len(lower)
+    return FixedSequence(thresholds, accepted, right, units, lower, n_passed)
 
 
 def rank_sequence(n: int, target: float, confidence_level: float) -> np.ndarray:

@@ -37,11 +37,23 @@ class AccuracyCoverage:
 
 @dataclass(frozen=True)
 class Steps:
-    """How many rows reach each distinct confidence and how many of them are right; (m,) each."""
+    """How many rows reach each distinct confidence and how many of them are right; (m,) each.
+
+    Rows of a group depend on each other: they are ``units`` groups, and tell as much as
+    ``effective`` independent rows would. Other rows are a unit each.
+    """
 
     confidence: np.ndarray  # falling
     accepted: np.ndarray
     right: np.ndarray
+    units: np.ndarray
+    effective: np.ndarray
+
+    @property
+    def effective_right(self) -> np.ndarray:
+        """How many of the effective rows are right; not a whole number where there are groups."""
+        right: np.ndarray = self.right * (self.effective / self.accepted)
+        return right
 
 
 def accuracy_coverage(
@@ -72,12 +84,13 @@ def accuracy_coverage(
 
 def curve_of(steps: Steps, confidence_level: float) -> AccuracyCoverage:
     """The curve through every distinct confidence."""
+    right, n = steps.effective_right, steps.effective
     return AccuracyCoverage(
         threshold=between(steps.confidence),
         coverage=steps.accepted / steps.accepted[-1],
         accuracy=steps.right / steps.accepted,
-        lower=lower_bound(steps.right, steps.accepted, confidence_level),
-        upper=upper_bound(steps.right, steps.accepted, confidence_level),
+        lower=lower_bound(right, n, confidence_level),
+        upper=upper_bound(right, n, confidence_level),
     )
 
 
@@ -90,7 +103,8 @@ def steps_of(
     values, place = np.unique(confidence, return_inverse=True)
     rows = np.bincount(place, weights)
     right = np.bincount(place, correct if weights is None else correct * weights)
-    return Steps(values[::-1], np.cumsum(rows[::-1]), np.cumsum(right[::-1]))
+    accepted = np.cumsum(rows[::-1])
+    return Steps(values[::-1], accepted, np.cumsum(right[::-1]), accepted, accepted)
 
 
 def between(confidence: np.ndarray) -> np.ndarray:

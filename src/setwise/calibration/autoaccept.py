@@ -23,10 +23,14 @@ from setwise.calibration._accept_inputs import (
     one_row_per_group,
 )
 from setwise.calibration._accept_rules import FixedSequence, cheapest, fixed_sequence, rows_needed
-from setwise.calibration.accept_curve import curve_of, lower_bound, steps_of
+from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration.accept_curve import Steps, curve_of, steps_of
 from setwise.data.formats.files import StrPath
 from setwise.data.randomness import Seed
+from setwise.metrics.options import check_choice
 from setwise.storage import storable
+
+PER = ("group", "row")
 
 
 @storable
@@ -57,6 +61,11 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
     review_cost, error_cost : float, optional
         The price of reading one prediction and of accepting a wrong one. With both, the threshold
         is the cheapest on the rows, without any promise; target and level are not used for it.
+    per : {"group", "row"}
+        What the promise is for where rows have groups. "group": for one row, drawn evenly, of a
+        new group; one row of each is counted, and the promise is exact. "row": for the rows of new
+        groups, so that large groups matter more; all rows are counted, with bounds that know how
+        much rows of a group resemble each other. That accepts more, and its promise is approximate.
     random_state : int, RandomState, Generator or None
         Draws the row that is counted of each group.
 
@@ -69,7 +78,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
     message_ : str
         What was found, or why nothing was and what would help.
     guarantee_ : str
-        "exact", "approximate" (confidences out of fold) or "none" (by cost).
+        "exact", "approximate" (confidences out of fold, or per row of groups) or "none" (by cost).
     coverage_ : float
         The share of the counted rows that are accepted.
     accuracy_, accuracy_lower_ : float
@@ -78,7 +87,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
     cost_ : float
         The mean cost of a row, reviews and errors together; nan without costs.
     n_counted_ : int
-        How many rows were counted: with groups, one for each.
+        How many rows were counted: with groups, one for each, or per row all of them.
     curve_ : AccuracyCoverage
         Accuracy over coverage of the counted rows, with bounds.
 
@@ -100,6 +109,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         thresholds: Any = "ranks",
         review_cost: float | None = None,
         error_cost: float | None = None,
+        per: str = "group",
         random_state: Seed = 0,
     ) -> None:
         self.target_accuracy = target_accuracy
@@ -107,6 +117,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         self.thresholds = thresholds
         self.review_cost = review_cost
         self.error_cost = error_cost
+        self.per = per
         self.random_state = random_state
 
     def fit(
@@ -121,9 +132,8 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         correct : array (n,) of 0 and 1
             Whether it was right.
         groups : array (n,), optional
-            Rows of one group depend on each other, such as the pages of one document. One row of
-            each is counted, drawn by ``random_state``, and the promise is for one row, drawn
-            evenly, of a new group. So too by cost, without the promise.
+            Rows of one group depend on each other, such as the pages of one document. ``per`` says
+            which of them are counted. So too by cost, without the promise.
         out_of_fold : bool
             The confidences are those of cross-validation and a model fitted again on all rows will
             be used: the promise is then approximate.
@@ -134,16 +144,14 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         thresholds = checked_thresholds(self.thresholds)
         costs = checked_costs(self.review_cost, self.error_cost)
         confidence, correct = checked_pairs(confidence, correct)
-        if groups is not None:
-            number = numbered_groups(groups, len(correct))
-            counted = one_row_per_group(number, confidence, correct, self.random_state)
-            confidence, correct = confidence[counted], correct[counted]
-        steps = steps_of(confidence, correct)
+        check_choice("per", self.per, PER)
+        by_row = groups is not None and self.per == "row"
+        confidence, correct, steps = self._counted(confidence, correct, groups)
         if costs is None:
             tests = fixed_sequence(steps, target, level, thresholds)
             self.threshold_, self.cost_ = tests.chosen, float("nan")
-            self.guarantee_ = "approximate" if out_of_fold else "exact"
-            problem = _why_no_promise(tests, target, level, len(correct))
+            self.guarantee_ = "approximate" if out_of_fold or by_row else "exact"
+            problem = _why_no_promise(tests, target, level, int(steps.units[-1]))
         else:
             self.threshold_, self.cost_ = cheapest(steps, *costs)
             self.guarantee_ = "none"
@@ -153,8 +161,9 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         self.found_ = len(accepted) > 0
         self.coverage_ = len(accepted) / len(correct)
         self.accuracy_ = float(accepted.mean()) if self.found_ else float("nan")
-        self.accuracy_lower_ = float(lower_bound(accepted.sum(), len(accepted), level))
         self.curve_ = curve_of(steps, level)
+        n_reached = int((steps.confidence >= self.threshold_).sum())
+        self.accuracy_lower_ = float(self.curve_.lower[n_reached - 1]) if n_reached else 0.0
         self.message_ = self._summary() if self.found_ else problem
         return self
 
@@ -167,6 +176,19 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
     def save(self, path: StrPath) -> None:
         """Write the rule as one file that cannot run code; ``setwise.load`` reads it."""
         storage.save(self, path)
+
+    def _counted(
+        self, confidence: np.ndarray, correct: np.ndarray, groups: Any
+    ) -> tuple[np.ndarray, np.ndarray, Steps]:
+        """The rows that are counted, and how many of them each threshold accepts."""
+        if groups is None:
+            return confidence, correct, steps_of(confidence, correct)
+        number = numbered_groups(groups, len(correct))
+        if self.per == "row":
+            return confidence, correct, steps_by_group(confidence, correct, number)
+        counted = one_row_per_group(number, confidence, correct, self.random_state)
+        confidence, correct = confidence[counted], correct[counted]
+        return confidence, correct, steps_of(confidence, correct)
 
     def _summary(self) -> str:
         if self.guarantee_ == "none":
@@ -192,10 +214,12 @@ def _why_no_promise(tests: FixedSequence, target: float, level: float, n: int) -
             f"pass at least {needed}, with groups as many groups"
         )
     accepted, right = int(tests.accepted[0]), int(tests.right[0])
-    if accepted < needed:
+    if tests.units[0] < needed:
+        kind = "rows" if tests.units[0] == accepted else "groups"
         return (
-            f"the highest threshold, {tests.threshold[0]:g}, accepts {accepted} rows, but "
-            f"{needed} are needed to promise {wanted}; begin with a lower one, or pass more rows"
+            f"the highest threshold, {tests.threshold[0]:g}, accepts {tests.units[0]:.0f} {kind}, "
+            f"but {needed} are needed to promise {wanted}; begin with a lower one, or pass more "
+            "rows"
         )
     return (
         f"of the {accepted} most confident rows {right} were right, which cannot promise {wanted}: "

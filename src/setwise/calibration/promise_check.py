@@ -21,9 +21,12 @@ from setwise.calibration._accept_inputs import (
     numbered_groups,
 )
 from setwise.calibration._accept_rules import fixed_sequence, plain_threshold
-from setwise.calibration.accept_curve import steps_of
+from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration.accept_curve import Steps, steps_of
+from setwise.calibration.autoaccept import PER
 from setwise.data.arguments import check_counts
 from setwise.data.randomness import Seed, as_generator
+from setwise.metrics.options import check_choice
 
 ROUNDING = 1e-12  # sums of a population's shares
 
@@ -42,6 +45,10 @@ class Population:
         rows = np.searchsorted(reached, random.random(n) * reached[-1], side="right")
         return self.confidence[rows], (random.random(n) < self.chance[rows]).astype(float)
 
+    def counted(self, n: int, copies: int, random: np.random.Generator) -> Steps:
+        """What thresholds accept of n rows, each of them counted ``copies`` times."""
+        return steps_of(*(np.repeat(part, copies) for part in self.draw(n, random)))
+
     def above(self, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """P(confidence >= t) and P(correct | confidence >= t), nan where the first is 0."""
         order = np.argsort(-self.confidence, kind="stable")
@@ -55,6 +62,28 @@ class Population:
     @cached_property
     def _reached(self) -> np.ndarray:
         return np.cumsum(self.share)
+
+
+@dataclass(frozen=True)
+class GroupedPool(Population):
+    """Rows with their correctness, drawn by whole groups."""
+
+    number: np.ndarray  # of each row's group
+
+    def counted(self, n: int, copies: int, random: np.random.Generator) -> Steps:
+        """What thresholds accept of all rows of n groups, drawn evenly with replacement."""
+        order, size = self._order, np.bincount(self.number)
+        drawn = np.repeat(random.integers(len(size), size=n), copies)
+        begin = (np.cumsum(size) - size)[drawn]
+        many = size[drawn]
+        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        rows = order[np.repeat(begin, many) + within]
+        again = np.repeat(np.arange(len(drawn)), many)  # a group drawn twice is two groups
+        return steps_by_group(self.confidence[rows], self.chance[rows], again)
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.number, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -102,8 +131,7 @@ def check_promise(
     random = as_generator(random_state)
     chosen, plain = np.empty(n_draws), np.empty(n_draws)
     for number in range(n_draws):
-        rows = (np.repeat(part, copies) for part in population.draw(n_rows, random))
-        steps = steps_of(*rows)
+        steps = population.counted(n_rows, copies, random)
         chosen[number] = fixed_sequence(steps, target_accuracy, confidence_level, fixed).chosen
         plain[number] = plain_threshold(steps, target_accuracy)
     coverage, accuracy = population.above(chosen)
@@ -127,6 +155,7 @@ def resampled_breaks(
     target_accuracy: float = 0.9,
     confidence_level: float = 0.95,
     thresholds: Any = "ranks",
+    per: str = "group",
     n_rows: int | None = None,
     n_draws: int = 1000,
     random_state: Seed = 0,
@@ -135,15 +164,21 @@ def resampled_breaks(
 
     The pool's accuracy above the threshold is the truth. Groups are drawn evenly and one row of
     each is counted, as ``AutoAccept`` does; so a row is drawn, and counts in the truth, with one
-    over the size of its group. ``n_rows`` rows are drawn, by default as many as the pool has rows
-    or groups.
+    over the size of its group. ``per="row"`` counts all rows of the groups drawn, and all rows
+    alike in the truth. ``n_rows`` rows or groups are drawn, by default as many as the pool has.
     """
+    check_choice("per", per, PER)
     confidence, correct = checked_pairs(confidence, correct)
     n = len(confidence)
     number = np.arange(n) if groups is None else numbered_groups(groups, n)
     size = np.bincount(number)
+    pool = (
+        GroupedPool(confidence, correct, np.ones(n), number)
+        if per == "row"
+        else Population(confidence, correct, 1 / size[number])
+    )
     return check_promise(
-        Population(confidence, correct, 1 / size[number]),
+        pool,
         len(size) if n_rows is None else n_rows,
         target_accuracy=target_accuracy,
         confidence_level=confidence_level,

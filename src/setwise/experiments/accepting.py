@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from setwise.calibration.autoaccept import AutoAccept
+from setwise.calibration.autoaccept import PER, AutoAccept
 from setwise.calibration.promise_check import resampled_breaks
 from setwise.calibration.rerank import BRRerank
 from setwise.data.labels import rows_equal
-from setwise.experiments.calibration_data import shown_name, split_data
+from setwise.experiments.calibration_data import SplitData, shown_name, split_data
 from setwise.experiments.study import Measured, ResultTable, Study, figure
 
 TARGETS = (0.8, 0.9, 0.95)
@@ -24,13 +24,15 @@ def tabulate(measured: Measured) -> list[ResultTable]:
     table = ResultTable(
         f"Accepted unread by BR-rerank's confidence, promised with confidence {LEVEL:g}",
         (
-            *("data", "training sets", "target", "threshold", "accepted", "of them right"),
+            *("data", "training sets", "per", "target"),
+            *("threshold", "accepted", "of them right"),
             *("breaks", "draws", "at most", "accepted in draws", "breaks of plain threshold"),
         ),
         notes=(
-            "The threshold comes from out-of-fold confidences of training rows, by group where "
-            "there are groups. Breaks: calibration rows are drawn with replacement, by group, from "
-            "the test rows, whose own accuracy above the threshold is the truth."
+            "The threshold comes from out-of-fold confidences of training rows. Where there are "
+            "groups, the promise is for one row of a new group, or for all rows of new groups. "
+            "Breaks: calibration rows are drawn with replacement, by group, from the test rows, "
+            "whose own accuracy above the threshold is the truth."
         ),
     )
     for name, runs in measured.items():
@@ -41,6 +43,7 @@ def tabulate(measured: Measured) -> list[ResultTable]:
                 [
                     shown_name(name),
                     first["training sets"],
+                    first["per"],
                     first["target"],
                     *told,
                     sum(one["breaks"] for one in some),
@@ -66,38 +69,49 @@ def accepted(name: str, n_training_sets: int, seed: int) -> list[dict[str, Any]]
     model.fit(rows.X, rows.Y, groups=rows.groups)
     sets, confidence = model.predict_with_confidence(data.X_test)
     correct = rows_equal(sets, data.Y_test).astype(float)
-    results: list[dict[str, Any]] = []
-    for target in TARGETS:
-        rule = AutoAccept(target, LEVEL).fit(
-            model.out_of_fold_confidence_,
-            model.out_of_fold_correct_,
-            rows.groups,
-            out_of_fold=True,
-        )
-        taken = rule.accept(confidence)
-        check = resampled_breaks(
-            confidence,
-            correct,
-            data.groups_test,
-            target_accuracy=target,
-            confidence_level=LEVEL,
-            n_draws=N_DRAWS,
-        )
-        results.append(
-            {
-                "training sets": n_training_sets,
-                "target": target,
-                "threshold": float(rule.threshold_),
-                "accepted": float(taken.mean()),
-                "of them right": float(np.mean(correct[taken])) if taken.any() else np.nan,
-                "breaks": int(check.breaks),
-                "draws": int(check.n_draws),
-                "at most": int(check.limit),
-                "accepted in draws": float(check.coverage),
-                "breaks of plain threshold": int(check.plain_breaks),
-            }
-        )
-    return results
+    return [
+        {"training sets": n_training_sets, "per": per, "target": target}
+        | _threshold(model, data, confidence, correct, target, per)
+        for per in (("row",) if rows.groups is None else PER)
+        for target in TARGETS
+    ]
+
+
+def _threshold(
+    model: BRRerank,
+    data: SplitData,
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    target: float,
+    per: str,
+) -> dict[str, Any]:
+    """What a threshold accepts of the test rows, and how often thresholds like it break."""
+    rule = AutoAccept(target, LEVEL, per=per).fit(
+        model.out_of_fold_confidence_,
+        model.out_of_fold_correct_,
+        data.train.groups,
+        out_of_fold=True,
+    )
+    taken = rule.accept(confidence)
+    check = resampled_breaks(
+        confidence,
+        correct,
+        data.groups_test,
+        target_accuracy=target,
+        confidence_level=LEVEL,
+        per=per,
+        n_draws=N_DRAWS,
+    )
+    return {
+        "threshold": float(rule.threshold_),
+        "accepted": float(taken.mean()),
+        "of them right": float(np.mean(correct[taken])) if taken.any() else np.nan,
+        "breaks": int(check.breaks),
+        "draws": int(check.n_draws),
+        "at most": int(check.limit),
+        "accepted in draws": float(check.coverage),
+        "breaks of plain threshold": int(check.plain_breaks),
+    }
 
 
 ACCEPTING = Study(
@@ -107,6 +121,6 @@ ACCEPTING = Study(
     measure,
     tabulate,
     seeds=(0, 1),
-    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS},
+    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS, "per": PER},
     quick={"datasets": ("medical",)},
 )

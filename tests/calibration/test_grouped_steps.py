@@ -1,0 +1,123 @@
+"""Groups that are drawn whole: what their rows tell, and a promise that is kept for rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from setwise.calibration import AutoAccept
+from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration.accept_curve import steps_of
+from setwise.calibration.promise_check import GroupedPool, check_promise, resampled_breaks
+from setwise.errors import DataError
+
+rows = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=30
+)
+
+
+def arrays(drawn):
+    confidence, correct, number = np.array(drawn, dtype=float).T
+    return confidence / 6, correct, np.unique(number, return_inverse=True)[1]
+
+
+@given(rows)
+def test_each_step_equals_the_formula(drawn):
+    confidence, correct, number = arrays(drawn)
+    steps = steps_by_group(confidence, correct, number)
+    assert_allclose(steps.confidence, np.unique(confidence)[::-1])
+    for place, threshold in enumerate(steps.confidence):
+        taken = confidence >= threshold
+        A = np.bincount(number[taken], minlength=number.max() + 1)
+        R = np.bincount(number[taken], correct[taken], minlength=number.max() + 1)
+        p = R.sum() / A.sum()
+        v = ((R - p * A) ** 2).sum() / A.sum() ** 2
+        units = np.count_nonzero(A)
+        told = min(p * (1 - p) / v, units) if v > 1e-12 else units
+        found = steps.accepted, steps.right, steps.units, steps.effective
+        assert_allclose([part[place] for part in found], [A.sum(), R.sum(), units, told], rtol=1e-8)
+
+
+@given(rows)
+def test_groups_of_one_row_are_rows(drawn):
+    confidence, correct, _ = arrays(drawn)
+    grouped, plain = (
+        steps_by_group(confidence, correct, np.arange(len(correct))),
+        steps_of(confidence, correct),
+    )
+    for name in ("confidence", "accepted", "right", "units", "effective"):
+        assert_allclose(getattr(grouped, name), getattr(plain, name), rtol=1e-8, err_msg=name)
+
+
+@given(rows, st.integers(2, 4))
+def test_copies_of_a_row_tell_no_more_than_it(drawn, copies):
+    confidence, correct, _ = arrays(drawn)
+    n = len(correct)
+    many = steps_by_group(
+        *(np.repeat(part, copies) for part in (confidence, correct, np.arange(n)))
+    )
+    one = steps_of(confidence, correct)
+    assert_allclose(many.effective, one.accepted, rtol=1e-8)
+    assert_allclose(many.accepted, copies * one.accepted)
+
+
+def pool(n_groups=600, seed=0):
+    """Groups of very different sizes; rows of a group are mostly right or wrong together."""
+    random = np.random.default_rng(seed)
+    number = np.repeat(np.arange(n_groups), random.geometric(0.3, size=n_groups))
+    level = random.random(n_groups)[number]
+    confidence = np.clip(level + 0.05 * random.normal(size=len(number)), 0, 1)
+    together = random.random(n_groups)[number] < level
+    correct = np.where(
+        random.random(len(number)) < 0.8, together, random.random(len(number)) < level
+    )
+    return confidence, correct.astype(float), number
+
+
+def test_the_promise_is_kept_for_rows_of_groups_and_not_if_they_count_alone():
+    confidence, correct, number = pool()
+    options = {"target_accuracy": 0.8, "n_draws": 300}
+    grouped = resampled_breaks(confidence, correct, number, per="row", **options)
+    assert grouped.kept
+    assert grouped.coverage > 0.1
+    # As if rows were independent, which they are not: the same draws, each row a group.
+    draws = _Apart(confidence, correct, np.ones(len(correct)), number)
+    assert not check_promise(draws, number.max() + 1, **options).kept
+
+
+class _Apart(GroupedPool):
+    def counted(self, n, copies, random):
+        steps = super().counted(n, copies, random)
+        return type(steps)(
+            steps.confidence, steps.accepted, steps.right, steps.accepted, steps.accepted
+        )
+
+
+def test_per_row_accepts_more_says_so_and_does_not_depend_on_a_draw():
+    confidence, correct, number = pool(3000)
+    rules = [
+        AutoAccept(0.8, per="row", random_state=seed).fit(confidence, correct, number)
+        for seed in (0, 1)
+    ]
+    assert rules[0].threshold_ == rules[1].threshold_
+    assert rules[0].guarantee_ == "approximate"
+    assert rules[0].n_counted_ == len(correct)
+    accepted = confidence >= rules[0].threshold_
+    assert rules[0].accuracy_ == pytest.approx(correct[accepted].mean())
+    assert 0.8 <= rules[0].accuracy_lower_ < rules[0].accuracy_
+    one = AutoAccept(0.8).fit(confidence, correct, number)
+    assert one.guarantee_ == "exact"
+    assert one.n_counted_ == 3000
+    assert AutoAccept(0.8, per="row").fit(confidence, correct).guarantee_ == "exact"  # no groups
+
+
+def test_few_groups_promise_nothing_however_many_rows_they_have():
+    rule = AutoAccept(0.9, per="row").fit(np.full(500, 0.9), np.ones(500), np.arange(500) % 20)
+    assert not rule.found_
+    assert "20 rows cannot promise" in rule.message_
+
+
+def test_an_unknown_per_is_refused():
+    with pytest.raises(DataError, match="per must be one of 'group', 'row'; got 'page'"):
+        AutoAccept(per="page").fit([0.5], [1])

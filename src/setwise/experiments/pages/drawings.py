@@ -8,6 +8,7 @@ from math import floor, log10
 from typing import Any
 
 COLOURS = ("#2f6fb0", "#c4622d", "#3a8f5c", "#8a5aa8", "#b03a5b", "#6b7280", "#a08a1f")
+MOST_MARKS = 16  # values of x that are each written below
 Points = Sequence[Sequence[float]]
 
 
@@ -77,7 +78,7 @@ def curves(title: str, lines: Mapping[str, Points], log_x: bool | None = None) -
     for tick in y_ticks:
         parts.append(_line(left, py(tick), width - right, py(tick), "grid"))
         parts.append(_text(left - 6, py(tick) + 4, f"{tick:.4g}", "end"))
-    for x in _few(sorted(set(xs))):
+    for x in _marks(sorted(set(xs)), log_x):
         parts.append(_text(px(x), height - bottom + 16, f"{x:g}", "middle"))
     names = sorted(lines, key=lambda name: -lines[name][-1][1])
     for number, (name, points) in enumerate(lines.items()):
@@ -118,7 +119,10 @@ def _cliques(ranks: Sequence[float], cd: float) -> list[tuple[int, int]]:
     return found
 
 
-def _few(values: list[float]) -> list[float]:
+def _marks(values: list[float], is_log: bool) -> list[float]:
+    """What is written below: the values themselves, or round numbers where there are many."""
+    if len(values) > MOST_MARKS and not is_log:
+        return [tick for tick in ticks(values[0], values[-1]) if values[0] <= tick <= values[-1]]
     return values if len(values) <= 8 else values[:: -(-len(values) // 8)]
 
 

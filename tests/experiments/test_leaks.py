@@ -16,6 +16,7 @@ SPECS = (
     (BR, None),
     (BR, 1),
     (ModelSpec("sets", "PowerSet", grid={"C": (0.1, 1.0)}, tuned_by="set_accuracy"), None),
+    (ModelSpec("validated", "BinaryRelevance", grid={"C": (0.1, 1.0)}, validated=True), None),
     (ModelSpec("CBM", "CBM", {"n_components": 2, "C": "auto", "max_iter": 3}), None),
     (ModelSpec("rerank", "BRRerank", {"C": 1.0, "n_folds": 2}, refit=True), None),
     (PEERS[0], None),

@@ -131,7 +131,8 @@ def test_settings_are_chosen_by_held_out_likelihood():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_groups_are_never_separated(monkeypatch):
+@pytest.mark.parametrize("validated", [False, True])
+def test_groups_are_never_separated(monkeypatch, validated):
     X, Y = labelled_rows(40, 4)
     groups = np.repeat(np.arange(10), 4)
     seen = []
@@ -139,8 +140,9 @@ def test_groups_are_never_separated(monkeypatch):
         "setwise.experiments.tuning.held_out_log_prob",
         lambda model, setting, X, Y, folds: seen.extend(folds) or 0.0,
     )
-    tune(BinaryRelevance(), {"C": (1.0, 2.0)}, X, Y, groups=groups)
-    assert seen
+    tune(BinaryRelevance(), {"C": (1.0, 2.0)}, X, Y, groups=groups, validated=validated)
+    assert len(seen) == 2 * (1 if validated else 3)  # of each setting
+    assert all(len(test) == 8 for _, test in seen) or not validated
     for train, test in seen:
         assert not set(groups[train]) & set(groups[test])
 

@@ -23,6 +23,8 @@ class ModelSpec:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     #: what the grid is judged by on held-out training rows: "log_prob" or a set measure
     tuned_by: str = "log_prob"
+    #: whether the grid is judged on one fifth of these, as a validation set, instead of by folds
+    validated: bool = False
     #: whether it is fitted for each decision, its ``target``, and predicts sets by itself
     refit: bool = False
     #: the decisions it can make, if not all of the entry's

@@ -77,6 +77,7 @@ def predictions(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> d
         X,
         Y,
         groups=dataset.groups_train,
+        validated=spec.validated,
         random_state=seed,
         judged_by=spec.tuned_by,
     )

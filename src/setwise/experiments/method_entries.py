@@ -1,7 +1,7 @@
 """Tables of many methods: Li 2016, Table 2; Li 2019, Tables 3.2 to 3.7, 4.3 and 4.4.
 
 Penalties are chosen on training rows: inside the fit where a model can (``C="auto"``), else by
-folds over a grid, as the appendices of the papers do over theirs.
+a validation set over a grid, as the appendices of the papers do over theirs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from setwise.experiments.cbm_entries import CBM_AUTO, QUICK_BOOSTED, SEEDS
 from setwise.experiments.entry import Entry, ModelSpec
 
 TWO = (0, 1)
-_GRID = {"C": (0.1, 1.0, 10.0, 100.0)}
 _BOOSTED = {"learner": "boosting", "max_iter": 100}
 
 BR = ModelSpec("BR", "BinaryRelevance", {"C": "auto", "max_iter": 1000})
-POWER_SET = ModelSpec("PowSet", "PowerSet", grid=_GRID, tuned_by="set_accuracy")
-CRF = ModelSpec("CRF", "PairwiseCRF", grid=_GRID)
+POWER_SET = ModelSpec("PowSet", "PowerSet", {"C": "auto"})
+CRF = ModelSpec("CRF", "PairwiseCRF", {"C": "auto"})
 CBM = ModelSpec("CBM", "CBM", CBM_AUTO)
 CHAIN = {"C": "auto"}
 RERANKED = ModelSpec("BR-rerank", "BRRerank", refit=True, decisions=("set_accuracy", "f1"))
@@ -31,7 +30,7 @@ METHODS = (
     ModelSpec("ECC-label", "ChainEnsemble", CHAIN | {"voting": "label", "search": "greedy"}),
     ModelSpec("ECC-subset", "ChainEnsemble", CHAIN | {"voting": "subset", "search": "greedy"}),
     ModelSpec("CDN", "DependencyNetwork", {"C": "auto"}),
-    ModelSpec("pairCRF", "PairwiseCRF", grid=_GRID),
+    ModelSpec("pairCRF", CRF.model, CRF.parameters),
     CBM,
     ModelSpec("BR boosted", "BinaryRelevance", _BOOSTED),
     ModelSpec("PowSet boosted", "PowerSet", _BOOSTED, datasets=("scene", "emotions")),
@@ -75,7 +74,8 @@ TIMED = (
 
 _QUICK_NEURAL = {"emotions": {"max_epochs": 3, "hidden": 20, "steps": 3}}
 _FEW = {"C": (0.1, 1.0, 10.0)}
-_FOR_F1: dict[str, Any] = {"grid": _FEW, "tuned_by": "instance_f1", "decisions": ("f1",)}
+_JUDGED: dict[str, Any] = {"grid": _FEW, "validated": True}
+_FOR_F1 = _JUDGED | {"tuned_by": "instance_f1", "decisions": ("f1",)}
 OTHERS_F1 = (
     ModelSpec("LIFT", "LIFT", {"target": "f1"}, **_FOR_F1),
     ModelSpec("SPEN", "SPEN", decisions=("f1",), by_dataset=_QUICK_NEURAL),
@@ -85,7 +85,7 @@ OTHERS_F1 = (
     ModelSpec("LSF", "LabelSizeF1", **_FOR_F1),
 )
 
-_FOR_SETS: dict[str, Any] = {"grid": _FEW, "tuned_by": "set_accuracy"}
+_FOR_SETS = _JUDGED | {"tuned_by": "set_accuracy"}
 RERANK_METHODS = (
     BR,
     RERANKED,
@@ -101,14 +101,12 @@ RERANK_METHODS = (
         "PCC boosted", "ClassifierChain", {"learner": "boosting", "search": "beam", "max_iter": 100}
     ),
     ModelSpec("RAkEL", "RAkEL", **_FOR_SETS),
-    ModelSpec("ML-kNN", "MLkNN", grid={"k": (5, 10, 20)}, tuned_by="set_accuracy"),
+    ModelSpec("ML-kNN", "MLkNN", **_FOR_SETS | {"grid": {"k": (5, 10, 20)}}),
 )
 
-_FIELD = ModelSpec("CRF", "PairwiseCRF", {"C": "auto"})
-_SETS = ModelSpec("PowSet", "PowerSet", {"C": "auto"})
 RERANKED_OTHERS = tuple(
     one
-    for spec in (_SETS, _FIELD)
+    for spec in (POWER_SET, CRF)
     for one in (spec, ModelSpec(f"{spec.name}, reranked", "Reranker", {"estimator": spec}))
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from setwise.data.labels import as_binary_csr
-from setwise.data.split import IterativeKFold
+from setwise.data.split import IterativeKFold, holdout
 from setwise.metrics import set_measures
 
 
@@ -22,19 +22,25 @@ def tune(
     *,
     groups: Any = None,
     n_splits: int = 3,
+    validated: bool = False,
     random_state: int = 0,
     judged_by: str = "log_prob",
 ) -> tuple[Any, dict[str, Any]]:
     """The model with the best settings of ``grid``, not fitted, and those settings.
 
-    Each setting is fitted on the training part of each fold and judged on its test part: by the
+    Each setting is fitted on the training part of each fold, or on all but a fifth of the rows if
+    ``validated``, and judged on its test part: by the
     mean log-probability of the true label sets, or by a set measure of which more is better, for
     models without a joint probability. Ties go to the earlier setting.
     """
     settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(settings) > 1:
         labels = as_binary_csr(Y)
-        folds = list(IterativeKFold(n_splits, random_state=random_state).split(X, labels, groups))
+        if validated:
+            folds = [holdout(labels, test_size=0.2, groups=groups, random_state=random_state)]
+        else:
+            parts = IterativeKFold(n_splits, random_state=random_state)
+            folds = list(parts.split(X, labels, groups))
         if judged_by == "log_prob" and not hasattr(model, "predict_dist"):
             judged_by = "set_accuracy"
         if judged_by == "log_prob":

@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from setwise.data.labels import as_binary_csr
 from setwise.errors import MissingDependency
 from setwise.experiments.measuring import made
 from setwise.experiments.peers.boomer import VARIABLE, Boomer
 from setwise.experiments.peers.entry import OURS, PEERS
+from setwise.experiments.peers.ours import AutoDefault
+from setwise.pipeline import FitSettings
+from setwise.pipeline import choose as choosing
+from setwise.pipeline.build import Choice, bare_model
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +39,29 @@ def test_our_default_chooses(rows):
     check(made(OURS[0], 0), *rows)
 
 
+def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_once(
+    rows, monkeypatch
+):
+    X, Y = rows
+    models = [Choice("BinaryRelevance", {"C": 1e-6}), Choice("BinaryRelevance", {"C": 1.0})]
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    model = AutoDefault(random_state=3).fit(X[:80], Y[:80])
+    assert list(model.chosen_) == ["set_accuracy", "f1", "hamming"]
+    assert len(model.models_) == len({str(chosen) for chosen in model.chosen_.values()})
+    for target, chosen in model.chosen_.items():
+        alone = choosing.choose(
+            X[:80], as_binary_csr(Y[:80]), None, FitSettings(target=target, seed=3)
+        )
+        assert chosen == {"model": alone.choice.name, **alone.choice.options}
+        own = bare_model(alone.choice, FitSettings(target=target, seed=3)).fit(X[:80], Y[:80])
+        found = model.predict_for(X[80:], target)
+        np.testing.assert_array_equal(found, own.predict(X[80:]))
+
+
 def check(model, X, Y):
     model.fit(X[:80], sparse.csr_array(Y[:80]))
-    found = model.predict(X[80:])
+    asked = hasattr(model, "predict_for")
+    found = model.predict_for(X[80:], "set_accuracy") if asked else model.predict(X[80:])
     found = found.toarray() if sparse.issparse(found) else found
     assert (found[:, 2:] == [1, 0]).all()
     assert (found == Y[80:]).mean() > 0.85

@@ -63,9 +63,20 @@ def choose(
     groups: Any,
     settings: FitSettings,
     say: Say = lambda _: None,
-    n_fits: int | None = None,
 ) -> Chosen:
-    """The candidate that is best on held-out rows, or their average.
+    """The candidate that is best on held-out rows, or their average."""
+    return compare(X, Y, groups, settings, say).chosen(settings.target)
+
+
+def compare(
+    X: Any,
+    Y: sparse.csr_array,
+    groups: Any,
+    settings: FitSettings,
+    say: Say = lambda _: None,
+    n_fits: int | None = None,
+) -> Compared:
+    """All candidates, fitted and judged.
 
     ``n_fits`` says how often the winner will be fitted on all rows; by default as often as a
     calibrator does it.
@@ -76,26 +87,53 @@ def choose(
     comparison = _Comparison(rows, folds, settings, n_fits, time.perf_counter())
     say("choosing a penalty for binary relevance")
     C = _best_C(rows.taken(folds[0].train), settings)
-    trials: list[Trial] = []
-    judged: list[Judged] = []
+    trials: list[tuple[Trial, Judged | None]] = []
     for choice in candidates_for(settings, X, Y, C):
         say(f"trying {choice.name} on {len(folds[0].train):,} rows")
-        trial, answers = comparison.tried(choice, is_first=not trials)
-        trials.append(trial)
-        judged += [] if answers is None else [answers]
-    best = max(judged, key=lambda one: worth(one.value, settings.target))
-    parts = [one for one in judged if one.choice.name != RERANKED]
-    together = averaged(parts, Y, folds, settings.target, comparison.left)
-    if together is not None:
-        value, expected = together.value, together.expected
-        trials.append(Trial(AVERAGE, together.choice.options, value, 0.0, expected))
-        if not clearly_better(best, together, Y, folds, settings.target):
-            best = together
-    return Chosen(
-        best.choice,
-        [asdict(trial) for trial in trials],
-        _reason(best, trials, settings.target, sum(len(fold.judges) for fold in folds)),
-    )
+        trials.append(comparison.tried(choice, is_first=not trials))
+    return Compared(trials, Y, folds, settings.target, comparison.left)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Candidates that have been tried, from which one can be chosen for one target or another."""
+
+    trials: list[tuple[Trial, Judged | None]]
+    Y: sparse.csr_array
+    folds: list[Fold]
+    target: str  # for which they were tried
+    left: float  # seconds for the last fit
+
+    def chosen(self, target: str) -> Chosen:
+        """The best for a target; one that they were not tried for needs no tuning."""
+        tried = [self._turned(*pair, target) for pair in self.trials if self._is_for(target, *pair)]
+        trials = [trial for trial, _ in tried]
+        judged = [one for _, one in tried if one is not None]
+        best = max(judged, key=lambda one: worth(one.value, target))
+        parts = [one for one in judged if one.choice.name != RERANKED]
+        together = averaged(parts, self.Y, self.folds, target, self.left)
+        if together is not None:
+            value, expected = together.value, together.expected
+            trials.append(Trial(AVERAGE, together.choice.options, value, 0.0, expected))
+            if not clearly_better(best, together, self.Y, self.folds, target):
+                best = together
+        return Chosen(
+            best.choice,
+            [asdict(trial) for trial in trials],
+            _reason(best, trials, target, sum(len(fold.judges) for fold in self.folds)),
+        )
+
+    def _is_for(self, target: str, trial: Trial, _: Judged | None) -> bool:
+        return trial.model != RERANKED or target == self.target
+
+    def _turned(
+        self, trial: Trial, judged: Judged | None, target: str
+    ) -> tuple[Trial, Judged | None]:
+        """What was tried, judged by another target."""
+        if judged is None or target == self.target:
+            return trial, judged
+        judged = judged.turned(self.Y, self.folds, target)
+        return replace(trial, value=judged.value), judged
 
 
 def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from setwise.decisions import decision_for
 from setwise.distributions.base import Distribution
 from setwise.metrics import set_measures
 from setwise.pipeline.build import Choice
@@ -63,6 +64,12 @@ class Judged:
             [answer.log_prob(Y[fold.judges]) for answer, fold in zip(answers, folds, strict=True)]
         )
         return cls(choice, value_of(predicted, Y, folds, target), predicted, log_prob, answers)
+
+    def turned(self, Y: sparse.csr_array, folds: list[Fold], target: str) -> Judged:
+        """The same answers, decided for another target."""
+        decision = decision_for(target)
+        predicted = _stacked([decision.decide(answer) for answer in self.answers])
+        return replace(self, predicted=predicted, value=value_of(predicted, Y, folds, target))
 
 
 def value_of(

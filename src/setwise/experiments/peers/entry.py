@@ -19,7 +19,7 @@ PEERS = (
     ModelSpec("BOOMER", f"{_AT}.boomer:Boomer"),
 )
 OURS = (
-    ModelSpec("auto", f"{_AT}.ours:AutoDefault", refit=True),
+    ModelSpec("auto", f"{_AT}.ours:AutoDefault"),
     ModelSpec("BR", "BinaryRelevance", {"C": "auto", "max_iter": 1000}),
     ModelSpec("BR-rerank", "BRRerank", refit=True, decisions=("set_accuracy", "f1")),
     ModelSpec("CBM", "CBM", CBM_AUTO),

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
 from setwise.data.labels import as_binary_csr
-from setwise.pipeline.build import bare_model
-from setwise.pipeline.choose import choose
+from setwise.decisions import decision_for
+from setwise.pipeline.build import RERANKED, Choice, bare_model
+from setwise.pipeline.choose import compare
 from setwise.pipeline.settings import FitSettings
+
+TARGETS = ("set_accuracy", "f1", "hamming")
 
 
 class AutoDefault(BaseEstimator):  # type: ignore[misc]
-    """Compares models on held-out training rows, and fits the best of them to all."""
+    """Compares models on held-out training rows, and fits the best for each target to all.
 
-    def __init__(self, target: str = "set_accuracy", random_state: int = 0) -> None:
-        self.target = target
+    They are compared once for all targets, and what is best for two of them is fitted once.
+    """
+
+    def __init__(self, targets: Sequence[str] = TARGETS, random_state: int = 0) -> None:
+        self.targets = targets
         self.random_state = random_state
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
-        """Choose for ``target``, then fit."""
-        settings = FitSettings(target=self.target, seed=self.random_state)
+        """Compare, choose for each target, then fit."""
+        settings = FitSettings(target=self.targets[0], seed=self.random_state)
         labels = as_binary_csr(Y)
-        chosen = choose(X, labels, groups, settings, n_fits=1)
-        self.chosen_ = {"model": chosen.choice.name, **chosen.choice.options}
-        self.model_ = bare_model(chosen.choice, settings).fit(X, labels, groups=groups)
+        compared = compare(X, labels, groups, settings, n_fits=1)
+        self.chosen_ = {}
+        self.choices_: dict[str, Choice] = {}
+        self.models_: dict[str, Any] = {}
+        for target in self.targets:
+            choice = compared.chosen(target).choice
+            self.chosen_[target] = {"model": choice.name, **choice.options}
+            self.choices_[target] = choice
+            if _key(choice) not in self.models_:
+                model = bare_model(choice, settings)
+                self.models_[_key(choice)] = model.fit(X, labels, groups=groups)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict_for(self, X: Any, target: str) -> Any:
         """Sets that are best for the target."""
-        return self.model_.predict(X)
+        choice = self.choices_[target]
+        model = self.models_[_key(choice)]
+        if choice.name == RERANKED:
+            return model.predict(X)
+        return decision_for(target).decide(model.predict_dist(X))
+
+
+def _key(choice: Choice) -> str:
+    """The same for choices that make the same model."""
+    return json.dumps([choice.name, choice.options], sort_keys=True)

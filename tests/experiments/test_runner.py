@@ -138,7 +138,7 @@ def test_groups_are_never_separated(monkeypatch, validated):
     seen = []
     monkeypatch.setattr(
         "setwise.experiments.tuning.held_out_log_prob",
-        lambda model, setting, X, Y, folds: seen.extend(folds) or 0.0,
+        lambda model, setting, X, Y, folds, groups: seen.extend(folds) or 0.0,
     )
     tune(BinaryRelevance(), {"C": (1.0, 2.0)}, X, Y, groups=groups, validated=validated)
     assert len(seen) == 2 * (1 if validated else 3)  # of each setting
@@ -151,3 +151,26 @@ def test_a_data_set_without_a_test_part_gets_a_sentence(tiny, tmp_path):
     (tmp_path / "tiny/tiny-test.svm").unlink()
     [first, _] = runner.run("tiny")["failed"]
     assert first["reason"] == "tiny has no published split to test on"
+
+
+@pytest.mark.parametrize("judged_by", ["log_prob", "set_accuracy"])
+def test_groups_reach_the_fits_of_a_search(monkeypatch, judged_by):
+    X, Y = labelled_rows(40, 4)
+    groups = np.repeat(np.arange(10), 4)
+    seen, fit = [], BinaryRelevance.fit
+
+    def watched(self, X, y, sample_weight=None, groups=None):
+        seen.append(len(set(groups)))
+        return fit(self, X, y, sample_weight, groups)
+
+    monkeypatch.setattr(BinaryRelevance, "fit", watched)
+    tune(
+        BinaryRelevance(),
+        {"C": (1.0, 2.0)},
+        X,
+        Y,
+        groups=groups,
+        validated=True,
+        judged_by=judged_by,
+    )
+    assert seen == [8, 8]

@@ -23,7 +23,7 @@ from setwise.errors import DataError, SetwiseError
 from setwise.experiments.encoding import as_numbers
 from setwise.experiments.entry import Entry, ModelSpec
 from setwise.experiments.packing import packed
-from setwise.experiments.tuning import tune
+from setwise.experiments.tuning import fit_to, tune
 from setwise.metrics.counts import overlap
 from setwise.models.tuning import tune_decisions
 
@@ -86,7 +86,7 @@ def predictions(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> d
         told |= _by_target(model, targets, X, Y, dataset)
     else:
         start = time.perf_counter()
-        _fitted(model, X, Y, dataset.groups_train)
+        fit_to(model, X, Y, dataset.groups_train)
         told["fit"] = time.perf_counter() - start
         if not hasattr(model, "predict_dist"):
             told |= _asked(model, targets, dataset.X_test)
@@ -156,17 +156,12 @@ def _class_of(name: str) -> Any:
         raise DataError(f"setwise {setwise.__version__} has no model {attribute}") from None
 
 
-def _fitted(model: Any, X: Any, Y: Any, groups: Any) -> None:
-    takes_groups = "groups" in signature(model.fit).parameters
-    model.fit(X, Y, **({"groups": groups} if takes_groups else {}))
-
-
 def _by_target(model: Any, targets: list[str], X: Any, Y: Any, data: Dataset) -> dict[str, Any]:
     """One fit for each decision."""
     sets, fit, predict = {}, 0.0, 0.0
     for target in targets:
         start = time.perf_counter()
-        _fitted(model.set_params(target=target), X, Y, data.groups_train)
+        fit_to(model.set_params(target=target), X, Y, data.groups_train)
         middle = time.perf_counter()
         sets[target] = model.predict(data.X_test)
         fit, predict = fit + middle - start, predict + time.perf_counter() - middle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -44,10 +45,12 @@ def tune(
         if judged_by == "log_prob" and not hasattr(model, "predict_dist"):
             judged_by = "set_accuracy"
         if judged_by == "log_prob":
-            scores = [held_out_log_prob(model, setting, X, labels, folds) for setting in settings]
+            scores = [
+                held_out_log_prob(model, setting, X, labels, folds, groups) for setting in settings
+            ]
         else:
             scores = [
-                held_out_measure(model, setting, X, labels, folds, judged_by)
+                held_out_measure(model, setting, X, labels, folds, judged_by, groups)
                 for setting in settings
             ]
         best = settings[int(np.argmax(scores))]
@@ -62,6 +65,7 @@ def held_out_log_prob(
     X: Any,
     Y: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
+    groups: Any = None,
 ) -> float:
     """The mean over all held-out rows of log p(true set | x)."""
     total, has_empty = 0.0, bool((np.diff(as_binary_csr(Y).indptr) == 0).any())
@@ -69,7 +73,7 @@ def held_out_log_prob(
         fold_model = clone(model).set_params(**setting)
         if fold_model.allow_empty == "auto":  # by all rows: a fold may lack the few empty sets
             fold_model.set_params(allow_empty=has_empty)
-        fold_model.fit(X[train], Y[train])
+        fit_to(fold_model, X[train], Y[train], None if groups is None else groups[train])
         total += float(fold_model.predict_dist(X[test]).log_prob(Y[test]).sum())
     return total / sum(len(test) for _, test in folds)
 
@@ -81,10 +85,18 @@ def held_out_measure(
     Y: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
     measure: str,
+    groups: Any = None,
 ) -> float:
     """The mean over folds of a set measure of what is predicted for held-out rows."""
     values = []
     for train, test in folds:
-        fold_model = clone(model).set_params(**setting).fit(X[train], Y[train])
+        fold_model = clone(model).set_params(**setting)
+        fit_to(fold_model, X[train], Y[train], None if groups is None else groups[train])
         values.append(set_measures(Y[test], fold_model.predict(X[test]))[measure])
     return float(np.mean(values))
+
+
+def fit_to(model: Any, X: Any, Y: Any, groups: Any) -> None:
+    """Fit a model of ours or of others, with the groups if it takes them."""
+    takes_groups = "groups" in signature(model.fit).parameters
+    model.fit(X, Y, **({"groups": groups} if takes_groups else {}))

@@ -77,6 +77,19 @@ def unequal_groups(population: Population, n_groups: int) -> tuple[np.ndarray, .
     return confidence[number], correct.astype(float), number
 
 
+def worse_large_groups() -> tuple[np.ndarray, ...]:
+    """Every 20th group has 40 rows, which are right together but for one group in five.
+
+    Most rows are theirs, so that no threshold reaches the target, though most groups do.
+    """
+    place = np.arange(1000)
+    is_large = place % 20 == 0
+    right = np.where(is_large, place % 100 != 0, place % 50 != 1)
+    number = np.repeat(place, np.where(is_large, 40, 1))
+    confidence = np.random.default_rng(0).random(len(place))
+    return confidence[number], right[number].astype(float), number
+
+
 def main() -> bool:
     start, kept = perf_counter(), True
     everything = populations()
@@ -95,6 +108,10 @@ def main() -> bool:
         for n in (200, 1000):
             check = resampled_breaks(*grouped, n_rows=n, per="row", n_draws=N_DRAWS)
             kept &= print_check(f"{name}, per row of groups", n, check)
+    grouped = worse_large_groups()
+    for n in (100, 400):
+        check = resampled_breaks(*grouped, n_rows=n, per="row", n_draws=N_DRAWS)
+        kept &= print_check("large groups are worse, per row", n, check)
     for name in ("calibrated", "just below target, all"):
         breaks = declared_groups(everything[name], 200)
         kept &= breaks <= 73

@@ -31,12 +31,16 @@ def test_each_step_equals_the_formula(drawn):
         taken = confidence >= threshold
         A = np.bincount(number[taken], minlength=number.max() + 1)
         R = np.bincount(number[taken], correct[taken], minlength=number.max() + 1)
+        # one more group, wrong, of the size that the group of a row has on average
+        A, R = np.append(A, (A**2).sum() / A.sum()), np.append(R, 0)
         p = R.sum() / A.sum()
         v = ((R - p * A) ** 2).sum() / A.sum() ** 2
-        units = np.count_nonzero(A)
-        told = min(p * (1 - p) / v, units) if v > 1e-12 else units
+        groups = np.count_nonzero(A[:-1])
+        units = A[:-1].sum() ** 2 / (A[:-1] ** 2).sum()
+        told = min(p * (1 - p) / v, groups) if p > 0 else units
         found = steps.accepted, steps.right, steps.units, steps.effective
-        assert_allclose([part[place] for part in found], [A.sum(), R.sum(), units, told], rtol=1e-8)
+        expected = [A[:-1].sum(), R.sum(), units, told]
+        assert_allclose([part[place] for part in found], expected, rtol=1e-8)
 
 
 @given(rows)
@@ -94,7 +98,19 @@ class _Apart(GroupedPool):
         )
 
 
-def test_per_row_accepts_more_says_so_and_does_not_depend_on_a_draw():
+def test_a_few_large_groups_that_are_worse_do_not_break_the_promise():
+    """Of 1,000 groups every 20th has 40 rows, and one in five of these is wrong as a whole."""
+    place = np.arange(1000)
+    is_large = place % 20 == 0
+    right = np.where(is_large, place % 100 != 0, place % 50 != 1)
+    number = np.repeat(place, np.where(is_large, 40, 1))
+    confidence = np.random.default_rng(0).random(1000)[number]
+    correct = right[number].astype(float)
+    assert correct.mean() < 0.9
+    assert resampled_breaks(confidence, correct, number, per="row", n_rows=100, n_draws=100).kept
+
+
+def test_per_row_counts_all_rows_says_so_and_does_not_depend_on_a_draw():
     confidence, correct, number = pool(3000)
     rules = [
         AutoAccept(0.8, per="row", random_state=seed).fit(confidence, correct, number)
@@ -115,7 +131,7 @@ def test_per_row_accepts_more_says_so_and_does_not_depend_on_a_draw():
 def test_few_groups_promise_nothing_however_many_rows_they_have():
     rule = AutoAccept(0.9, per="row").fit(np.full(500, 0.9), np.ones(500), np.arange(500) % 20)
     assert not rule.found_
-    assert "20 rows cannot promise" in rule.message_
+    assert "20 groups of one size cannot promise" in rule.message_
 
 
 def test_an_unknown_per_is_refused():

@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 from setwise.data.labels import as_binary_csr
-from setwise.errors import MissingDependency
+from setwise.errors import DataError, MissingDependency
 from setwise.experiments.measuring import made
+from setwise.experiments.peers import ours
 from setwise.experiments.peers.boomer import VARIABLE, Boomer
 from setwise.experiments.peers.entry import OURS, PEERS
 from setwise.experiments.peers.ours import AutoDefault
@@ -56,6 +57,31 @@ def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_onc
         own = bare_model(alone.choice, FitSettings(target=target, seed=3)).fit(X[:80], Y[:80])
         found = model.predict_for(X[80:], target)
         np.testing.assert_array_equal(found, own.predict(X[80:]))
+
+
+def test_our_default_reranks_for_set_accuracy_alone_and_keeps_groups(rows, monkeypatch):
+    X, Y = rows
+    groups, seen = np.arange(80) // 2, []
+    models = [Choice("BRRerank", {"C": 1.0, "n_folds": 2}), Choice("BinaryRelevance", {"C": 1e-6})]
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    made_bare = ours.bare_model
+
+    def recorded(choice, settings):
+        seen.append(choice.name)
+        model = made_bare(choice, settings)
+        fit = model.fit
+        model.fit = lambda X, Y, groups: (seen.append(groups), fit(X, Y, groups=groups))[1]
+        return model
+
+    monkeypatch.setattr(ours, "bare_model", recorded)
+    model = AutoDefault(("f1", "set_accuracy")).fit(X[:80], Y[:80], groups)
+    assert model.chosen_["set_accuracy"]["model"] == "BRRerank"
+    assert model.chosen_["f1"]["model"] == "BinaryRelevance"
+    assert seen[::2] == ["BinaryRelevance", "BRRerank"]
+    assert all(given is groups for given in seen[1::2])
+    assert (model.predict_for(X[80:], "set_accuracy") == Y[80:]).mean() > 0.85
+    with pytest.raises(DataError, match="chosen for f1, set_accuracy, not for hamming"):
+        model.predict_for(X, "hamming")
 
 
 def check(model, X, Y):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -19,8 +21,9 @@ def truth():
     return z, sparse.csr_array((random.random((N, L)) < 1 / (1 + np.exp(-z))).astype(np.int8))
 
 
-def folds():
-    return [Fold(np.arange(N // 2, N), np.arange(N // 2)), Fold(np.arange(5), np.arange(N // 2, N))]
+def folds(groups=None):
+    parts = [(np.arange(N // 2, N), np.arange(N // 2)), (np.arange(5), np.arange(N // 2, N))]
+    return [Fold(*part, None if groups is None else groups[part[1]]) for part in parts]
 
 
 def judged(name, z, Y, expected=1.0):
@@ -38,13 +41,14 @@ def judged(name, z, Y, expected=1.0):
     )
 
 
-def test_each_half_is_predicted_with_the_weights_of_the_other(truth):
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 7])
+def test_each_half_is_predicted_with_the_weights_of_the_other(truth, groups):
     z, Y = truth
     noise = np.random.default_rng(1).normal(size=(2, N, L))
     parts = [judged("a", z + noise[0], Y), judged("b", z + noise[1], Y)]
-    found = averaged(parts, Y, folds(), "hamming", np.inf)
+    found = averaged(parts, Y, folds(groups), "hamming", np.inf)
     log_prob = np.stack([part.log_prob for part in parts], axis=1)
-    own = np.arange(N) % 2
+    own = (np.arange(N) if groups is None else groups) % 2
     wanted = np.zeros((N, L))
     for half in (0, 1):
         w = likeliest_weights(log_prob[own != half])
@@ -89,3 +93,16 @@ def test_of_losses_less_is_worth_more():
     assert worth(0.1, "hamming") > worth(0.2, "hamming")
     assert worth(0.1, "f1") < worth(0.2, "f1")
     assert worth(None, "hamming") == -np.inf
+
+
+def test_what_is_better_on_two_groups_and_worse_on_one_is_not_clearly_better(truth):
+    z, Y = truth
+    groups = np.arange(N) // 20
+    wrong = 1 - Y.toarray()
+    one, other = (
+        replace(judged("a", z, Y), predicted=sparse.csr_array(np.where(mask, wrong, Y.toarray())))
+        for mask in ((groups == 2)[:, None], (groups < 2)[:, None])
+    )
+    one, other = (replace(each, value=1 - share) for each, share in ((one, 0.1), (other, 0.2)))
+    assert clearly_better(one, other, Y, folds(), "set_accuracy")
+    assert not clearly_better(one, other, Y, folds(groups), "set_accuracy")

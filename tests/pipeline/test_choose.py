@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from setwise.errors import DataError
 from setwise.models import BinaryRelevance
 from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
@@ -66,6 +67,13 @@ def test_few_rows_judge_in_turn_and_groups_stay_together(rows):
     np.testing.assert_array_equal(np.sort(judges), np.arange(Y.shape[0]))
     for fold in folds:
         assert not set(groups[fold.train]) & set(groups[fold.judges])
+        np.testing.assert_array_equal(fold.groups, groups[fold.judges])
+
+
+def test_one_group_cannot_judge(rows):
+    X, Y = rows
+    with pytest.raises(DataError, match="only 1 row or group; name a model"):
+        choosing.choose(X, Y, np.zeros(Y.shape[0]), FitSettings())
 
 
 def test_candidates_keep_groups_together_in_what_they_choose_themselves(rows, monkeypatch):

@@ -15,7 +15,7 @@ tie is tested depends on its size); the populations of ``benchmarks/autoaccept.p
 
 **Of groups that are drawn whole** the bound is that of as many independent rows as theirs tell
 (``_grouped_steps``), and a sequence by ranks begins where there are as many groups as it would need
-rows.
+rows. Neither that bound nor the argument by ranks is exact for them.
 """
 
 from __future__ import annotations

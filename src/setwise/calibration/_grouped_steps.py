@@ -7,8 +7,14 @@ variance is that of a ratio,
     v = Σ (R_g - p A_g)² / (ΣA)²
 
 and p tells as much as n* = p (1 - p) / v independent rows would, the effective number of rows of
-Korn and Graubard (1998), here at most one for each group. Bounds that are exact for n* independent
-rows are approximate for these.
+Korn and Graubard (1998). Where few groups are wrong, v is known badly: one more wrong group could
+change it much. So p and v are taken as if there were one more, of the size ΣA² / ΣA that the group
+of a row has on average. Where all rows are right, n* is then (ΣA)² / ΣA² and little more, the
+number of groups if they have one size (Kish 1965); it is never more than the number of groups.
+
+Bounds that are exact for n* independent rows are approximate for these. Groups that hold many rows
+and are too rare to be seen break them, and Korn and Graubard's correction for few groups, by
+quantiles of t, is left out.
 """
 
 from __future__ import annotations
@@ -16,8 +22,6 @@ from __future__ import annotations
 import numpy as np
 
 from setwise.calibration.accept_curve import Steps
-
-LEAST_VARIANCE = 1e-15  # of rounding: all accepted rows are right, or none
 
 
 def steps_by_group(confidence: np.ndarray, correct: np.ndarray, number: np.ndarray) -> Steps:
@@ -27,22 +31,24 @@ def steps_by_group(confidence: np.ndarray, correct: np.ndarray, number: np.ndarr
     A, R = _before(correct, number)
     accepted = np.arange(1.0, len(correct) + 1)
     right = np.cumsum(correct)
-    units = np.cumsum(A == 0)
-    p = right / accepted
     # What a row adds to the sums of squares over groups, in which A and R grow one by one.
     of_A = np.cumsum(2 * A + 1)
     of_R = np.cumsum(correct * (2 * R + 1))
     of_both = np.cumsum(R + correct * (A + 1))
-    variance = (of_R - 2 * p * of_both + p**2 * of_A) / accepted**2
-    varies = variance > LEAST_VARIANCE
-    told = np.divide(p * (1 - p), variance, out=units.astype(float), where=varies)
+    one_more = of_A / accepted  # rows of a wrong group
+    p = right / (accepted + one_more)
+    squares = of_R - 2 * p * of_both + p**2 * (of_A + one_more**2)
+    units = accepted**2 / of_A
+    told = np.divide(
+        p * (1 - p) * (accepted + one_more) ** 2, squares, out=units.copy(), where=right > 0
+    )
     last = np.append(np.diff(confidence) != 0, True)  # of equal confidences
     return Steps(
         confidence[last],
         accepted[last],
         right[last],
-        units[last].astype(float),
-        np.minimum(told, units)[last],
+        units[last],
+        np.minimum(told, np.cumsum(A == 0))[last],
     )
 
 

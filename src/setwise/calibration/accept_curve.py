@@ -39,8 +39,8 @@ class AccuracyCoverage:
 class Steps:
     """How many rows reach each distinct confidence and how many of them are right; (m,) each.
 
-    Rows of a group depend on each other: they are ``units`` groups, and tell as much as
-    ``effective`` independent rows would. Other rows are a unit each.
+    Rows of a group depend on each other: they weigh as ``units`` groups of one size do, and tell as
+    much as ``effective`` independent rows would, which are no more. Other rows are a unit each.
     """
 
     confidence: np.ndarray  # falling

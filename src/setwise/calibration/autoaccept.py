@@ -65,7 +65,8 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         What the promise is for where rows have groups. "group": for one row, drawn evenly, of a
         new group; one row of each is counted, and the promise is exact. "row": for the rows of new
         groups, so that large groups matter more; all rows are counted, with bounds that know how
-        much rows of a group resemble each other. That accepts more, and its promise is approximate.
+        much rows of a group resemble each other. That promise is approximate: groups with many
+        rows that are too rare to be seen can break it.
     random_state : int, RandomState, Generator or None
         Draws the row that is counted of each group.
 
@@ -151,7 +152,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
             tests = fixed_sequence(steps, target, level, thresholds)
             self.threshold_, self.cost_ = tests.chosen, float("nan")
             self.guarantee_ = "approximate" if out_of_fold or by_row else "exact"
-            problem = _why_no_promise(tests, target, level, int(steps.units[-1]))
+            problem = _why_no_promise(tests, target, level, steps)
         else:
             self.threshold_, self.cost_ = cheapest(steps, *costs)
             self.guarantee_ = "none"
@@ -204,18 +205,18 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _why_no_promise(tests: FixedSequence, target: float, level: float, n: int) -> str:
+def _why_no_promise(tests: FixedSequence, target: float, level: float, steps: Steps) -> str:
     """What kept the first test from passing, and what would help."""
     needed = rows_needed(target, level)
     wanted = f"an accuracy of {target:g} with confidence {level:g}"
-    if n < needed:
+    kind = "rows" if steps.units[-1] == steps.accepted[-1] else "groups of one size"
+    if steps.units[-1] < needed:
         return (
-            f"{n} rows cannot promise {wanted} even if all are right; "
+            f"{steps.units[-1]:.0f} {kind} cannot promise {wanted} even if all are right; "
             f"pass at least {needed}, with groups as many groups"
         )
     accepted, right = int(tests.accepted[0]), int(tests.right[0])
     if tests.units[0] < needed:
-        kind = "rows" if tests.units[0] == accepted else "groups"
         return (
             f"the highest threshold, {tests.threshold[0]:g}, accepts {tests.units[0]:.0f} {kind}, "
             f"but {needed} are needed to promise {wanted}; begin with a lower one, or pass more "

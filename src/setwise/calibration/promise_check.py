@@ -71,7 +71,10 @@ class GroupedPool(Population):
     number: np.ndarray  # of each row's group
 
     def counted(self, n: int, copies: int, random: np.random.Generator) -> Steps:
-        """What thresholds accept of all rows of n groups, drawn evenly with replacement."""
+        """What thresholds accept of all rows of n groups, drawn evenly with replacement.
+
+        Each is counted ``copies`` times, as if its copies were other groups.
+        """
         order, size = self._order, np.bincount(self.number)
         drawn = np.repeat(random.integers(len(size), size=n), copies)
         begin = (np.cumsum(size) - size)[drawn]

@@ -38,7 +38,7 @@ def tabulate(measured: Measured) -> list[ResultTable]:
     for name, runs in measured.items():
         for place, first in enumerate(runs[0]):
             some = [run[place] for run in runs]
-            told = [str(figure([one[key] for one in some])) for key in FIGURES]
+            told = [_told([one[key] for one in some]) for key in FIGURES]
             table.rows.append(
                 [
                     shown_name(name),
@@ -54,6 +54,19 @@ def tabulate(measured: Measured) -> list[ResultTable]:
                 ]
             )
     return [table]
+
+
+def _told(values: list[float]) -> str:
+    """The mean over seeds that found a threshold, and how many did not.
+
+    >>> _told([0.5, float("inf")])
+    '0.5000, none in 1 of 2'
+    """
+    found = [value for value in values if np.isfinite(value)]
+    if len(found) == len(values):
+        return str(figure(found))
+    missing = f"none in {len(values) - len(found)} of {len(values)}"
+    return f"{figure(found)}, {missing}" if found else missing
 
 
 def measure(name: str, seed: int) -> list[dict[str, Any]]:

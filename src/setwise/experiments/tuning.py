@@ -30,9 +30,9 @@ def tune(
     """The model with the best settings of ``grid``, not fitted, and those settings.
 
     Each setting is fitted on the training part of each fold, or on all but a fifth of the rows if
-    ``validated``, and judged on its test part: by the
-    mean log-probability of the true label sets, or by a set measure of which more is better, for
-    models without a joint probability. Ties go to the earlier setting.
+    ``validated``, and judged on the rows left: by the mean log-probability of the true label sets,
+    or by a set measure of which more is better, for models without a joint probability. Ties go to
+    the earlier setting.
     """
     settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(settings) > 1:

@@ -15,7 +15,7 @@ from setwise.decisions import decision_for
 from setwise.distributions.experts import Experts
 from setwise.models.model_average import LEAST_WEIGHT, LISTED, likeliest_weights
 from setwise.pipeline.build import AVERAGE, Choice
-from setwise.pipeline.judging import Fold, Judged, value_of
+from setwise.pipeline.judging import Fold, Judged, groups_of, value_of
 
 
 def averaged(
@@ -52,8 +52,7 @@ def _by_halves(
     parts: list[Judged], log_prob: np.ndarray, folds: list[Fold], target: str
 ) -> sparse.csr_array:
     """What the average predicts for each half of the rows with the weights of the other."""
-    n = len(log_prob)
-    half = np.arange(n) % 2
+    half = _halves(len(log_prob), groups_of(folds))
     weights = [_kept(likeliest_weights(log_prob[half != number])) for number in (0, 1)]
     found, begin = [], 0
     for place, fold in enumerate(folds):
@@ -67,6 +66,13 @@ def _by_halves(
         found.append(sets)
         begin += len(own)
     return sparse.csr_array(np.concatenate(found))
+
+
+def _halves(n: int, groups: np.ndarray | None) -> np.ndarray:
+    """0 or 1 for each of n rows, the same for rows of one group."""
+    number = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    half: np.ndarray = number % 2
+    return half
 
 
 def _decided(answers: list[Any], weights: np.ndarray, rows: np.ndarray, target: str) -> np.ndarray:

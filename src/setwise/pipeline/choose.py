@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,12 @@ from scipy import sparse
 
 from setwise.calibration.cross_fit import TrainingRows
 from setwise.data.split import IterativeKFold, holdout
-from setwise.errors import NotConverged
+from setwise.errors import DataError, NotConverged
 from setwise.models import BinaryRelevance
-from setwise.pipeline.averaging import averaged
-from setwise.pipeline.build import AVERAGE, RERANKED, Choice, bare_model, folds_of
+from setwise.pipeline.build import RERANKED, Choice, bare_model, folds_of
 from setwise.pipeline.candidates import candidates_for
-from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, worth
+from setwise.pipeline.compared import Chosen, Compared, Trial
+from setwise.pipeline.judging import Fold, Judged
 from setwise.pipeline.settings import FitSettings
 
 MOST_ROWS = 8000  # that candidates learn from
@@ -34,27 +34,6 @@ ENOUGH_JUDGES = 500  # rows; where there are fewer, all rows judge in turn
 SMALL = 8  # a trial has so much less rows
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How a candidate did, or why it was not tried."""
-
-    model: str
-    options: dict[str, Any]
-    value: float | None  # of the target's measure
-    seconds: float  # of the comparison
-    expected: float  # seconds of the last fit on all rows
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The winner, all trials, and the reason in a sentence."""
-
-    choice: Choice
-    trials: list[dict[str, Any]]
-    reason: str
 
 
 def choose(
@@ -94,58 +73,25 @@ def compare(
     return Compared(trials, Y, folds, settings.target, comparison.left)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Candidates that have been tried, from which one can be chosen for one target or another."""
-
-    trials: list[tuple[Trial, Judged | None]]
-    Y: sparse.csr_array
-    folds: list[Fold]
-    target: str  # for which they were tried
-    left: float  # seconds for the last fit
-
-    def chosen(self, target: str) -> Chosen:
-        """The best for a target; one that they were not tried for needs no tuning."""
-        tried = [self._turned(*pair, target) for pair in self.trials if self._is_for(target, *pair)]
-        trials = [trial for trial, _ in tried]
-        judged = [one for _, one in tried if one is not None]
-        best = max(judged, key=lambda one: worth(one.value, target))
-        parts = [one for one in judged if one.choice.name != RERANKED]
-        together = averaged(parts, self.Y, self.folds, target, self.left)
-        if together is not None:
-            value, expected = together.value, together.expected
-            trials.append(Trial(AVERAGE, together.choice.options, value, 0.0, expected))
-            if not clearly_better(best, together, self.Y, self.folds, target):
-                best = together
-        return Chosen(
-            best.choice,
-            [asdict(trial) for trial in trials],
-            _reason(best, trials, target, sum(len(fold.judges) for fold in self.folds)),
-        )
-
-    def _is_for(self, target: str, trial: Trial, _: Judged | None) -> bool:
-        return trial.model != RERANKED or target == self.target
-
-    def _turned(
-        self, trial: Trial, judged: Judged | None, target: str
-    ) -> tuple[Trial, Judged | None]:
-        """What was tried, judged by another target."""
-        if judged is None or target == self.target:
-            return trial, judged
-        judged = judged.turned(self.Y, self.folds, target)
-        return replace(trial, value=judged.value), judged
-
-
 def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
     """One split where there are enough rows to judge by, else folds in which all rows judge."""
     rows = _some_rows(Y.shape[0], seed)
     part = None if groups is None else groups[rows]
     if len(rows) * JUDGES >= ENOUGH_JUDGES:
         train, judges = holdout(Y[rows], test_size=JUDGES, groups=part, random_state=seed)
-        return [Fold(rows[train], rows[judges])]
+        return [_fold(rows[train], rows[judges], groups)]
     n_units = len(rows) if part is None else len(np.unique(part))
+    if n_units < 2:
+        raise DataError(
+            "auto compares models on rows that were kept apart, but there is only "
+            f"{n_units} row or group; name a model with --model, or give more"
+        )
     parts = IterativeKFold(min(round(1 / JUDGES), n_units), random_state=seed)
-    return [Fold(train, judges) for train, judges in parts.split(None, Y, groups)]
+    return [_fold(train, judges, groups) for train, judges in parts.split(None, Y, groups)]
+
+
+def _fold(train: np.ndarray, judges: np.ndarray, groups: Any) -> Fold:
+    return Fold(train, judges, None if groups is None else groups[judges])
 
 
 @dataclass(frozen=True)
@@ -254,24 +200,6 @@ def _best_C(rows: TrainingRows, settings: FitSettings) -> float:
     """The penalty that held-out rows like best, found once for all that build on it."""
     model = BinaryRelevance(C="auto", random_state=settings.seed, n_jobs=settings.jobs)
     return float(model.with_chosen_C(rows.X, rows.Y, groups=rows.groups).C)
-
-
-def _reason(best: Judged, trials: list[Trial], target: str, n: int) -> str:
-    words = MEASURES[target][0].replace("_", " ").replace("f1", "F1")
-    own = next(t for t in trials if t.model == best.choice.name and t.value == best.value)
-    rivals = [
-        f"{trial.model} {trial.value:.4f}"
-        for trial in trials
-        if trial is not own and trial.value is not None
-    ]
-    against = f" (against {', '.join(rivals)})" if rivals else ""
-    left_out = [f"{trial.model} was left out: {trial.note}" for trial in trials if trial.note]
-    is_best = all(worth(t.value, target) <= worth(best.value, target) for t in trials)
-    verb = "has the best" if is_best else "is within chance of the best"
-    sentence = (
-        f"{best.choice.name} {verb} {words} on {n:,} held-out rows: {best.value:.4f}{against}"
-    )
-    return "; ".join([sentence, *left_out])
 
 
 def _some_rows(n: int, seed: int) -> np.ndarray:

@@ -17,7 +17,8 @@ from setwise.data.statistics import statistics
 from setwise.errors import DataError
 from setwise.metrics import set_measures
 from setwise.pipeline.build import FOLDS, Choice, note_on, takes_counts, with_confidence
-from setwise.pipeline.choose import Chosen, choose
+from setwise.pipeline.choose import choose
+from setwise.pipeline.compared import Chosen
 from setwise.pipeline.grouping import groups_of
 from setwise.pipeline.label_columns import LabelColumns
 from setwise.pipeline.roles import Role, roles_of

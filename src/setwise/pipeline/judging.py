@@ -11,6 +11,7 @@ from scipy import sparse
 from setwise.decisions import decision_for
 from setwise.distributions.base import Distribution
 from setwise.metrics import set_measures
+from setwise.pipeline.bootstrap import bootstrap_weights
 from setwise.pipeline.build import Choice
 
 #: What is measured for a target, and whether more of it is better.
@@ -29,10 +30,17 @@ RESAMPLES = 200  # of the judging rows, to tell a difference from chance
 
 @dataclass(frozen=True)
 class Fold:
-    """Row numbers to learn from, and to judge by."""
+    """Row numbers to learn from, and to judge by, with the groups of these."""
 
     train: np.ndarray
     judges: np.ndarray
+    groups: np.ndarray | None = None
+
+
+def groups_of(folds: list[Fold]) -> np.ndarray | None:
+    """The groups of the judging rows, all folds one after another."""
+    parts = [fold.groups for fold in folds if fold.groups is not None]
+    return np.concatenate(parts) if parts else None
 
 
 @dataclass(frozen=True)
@@ -95,13 +103,11 @@ def clearly_better(
     if gain <= 0:
         return False
     truth = Y[np.concatenate([fold.judges for fold in folds])]
-    random, measure = np.random.default_rng(0), MEASURES[target][0]
+    measure = MEASURES[target][0]
     gains = []
-    for _ in range(RESAMPLES):
-        rows = random.integers(truth.shape[0], size=truth.shape[0])
-        drawn = truth[rows]
+    for weight in bootstrap_weights(truth.shape[0], RESAMPLES, groups=groups_of(folds)):
         first, second = (
-            worth(set_measures(drawn, judged.predicted[rows])[measure], target)
+            worth(set_measures(truth, judged.predicted, sample_weight=weight)[measure], target)
             for judged in (one, other)
         )
         gains.append(first - second)

@@ -8,7 +8,7 @@ from math import floor, log10
 from typing import Any
 
 COLOURS = ("#2f6fb0", "#c4622d", "#3a8f5c", "#8a5aa8", "#b03a5b", "#6b7280", "#a08a1f")
-MOST_MARKS = 16  # values of x that are each written below
+MOST_MARKS = 16  # values of x, above which round numbers are written below instead
 Points = Sequence[Sequence[float]]
 
 

@@ -40,8 +40,9 @@ PEERS_ENTRY = Entry(
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
     notes="Settings are chosen on training rows, by each model's own fit, whose seconds include "
-    "that. Peers predict one set whatever it is for, but for BOOMER, which has two predictors and "
-    "learns while it predicts.",
+    "that; auto compares once, and fits what is best for each of three measures. Peers predict one "
+    "set whatever it is for, but for BOOMER, which has two predictors and learns while it "
+    "predicts.",
     contrast=("auto", tuple(spec.name for spec in PEERS)),
     quick={"datasets": ("emotions",)},
 )

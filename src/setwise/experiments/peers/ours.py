@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
+from setwise.errors import DataError
 from setwise.pipeline.build import RERANKED, Choice, bare_model
 from setwise.pipeline.choose import compare
 from setwise.pipeline.settings import FitSettings
@@ -29,7 +30,9 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
-        settings = FitSettings(target=self.targets[0], seed=self.random_state)
+        # Only then is reranking tried, which is for set accuracy alone.
+        first = "set_accuracy" if "set_accuracy" in self.targets else self.targets[0]
+        settings = FitSettings(target=first, seed=self.random_state)
         labels = as_binary_csr(Y)
         compared = compare(X, labels, groups, settings, n_fits=1)
         self.chosen_ = {}
@@ -46,6 +49,9 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def predict_for(self, X: Any, target: str) -> Any:
         """Sets that are best for the target."""
+        if target not in self.choices_:
+            known = ", ".join(self.choices_)
+            raise DataError(f"sets were chosen for {known}, not for {target}; add it to targets")
         choice = self.choices_[target]
         model = self.models_[_key(choice)]
         if choice.name == RERANKED:

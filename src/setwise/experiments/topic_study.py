@@ -60,6 +60,7 @@ def _figures(text: str) -> dict[tuple[str, str], list[float]]:
 PUBLISHED = {"document": _figures(_BY_DOCUMENT), "label": _figures(_BY_LABEL)}
 N_LABELS = {"yahoo_arts": 19, "yahoo_health": 14}
 MODELS = ("SVM", "TunedSVM", "DependencyLDA", "PriorLDA", "FlatLDA")
+ROUNDED = 0.05  # per cent: published errors have one decimal
 PRESET = "fast"
 #: what is chosen on training rows: whether rows have sum one, as in the paper, or length one, and
 #: what weight the prior has in the answer of Dependency-LDA (1 in the paper)
@@ -183,7 +184,7 @@ def held(what: str, ours: float, theirs: float, pivot: str, n_items: int) -> boo
     """
     worse = (ours - theirs) * (1 if what in LESS else -1)
     in_steps = what == "one_error" and pivot == "label"
-    return bool(worse <= (200 / n_items if in_steps else 0.02 * theirs) + 1e-9)
+    return bool(worse <= (200 / n_items + ROUNDED if in_steps else 0.02 * theirs) + 1e-9)
 
 
 def ordering(means: dict[str, dict[str, np.ndarray]]) -> ResultTable:

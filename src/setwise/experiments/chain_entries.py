@@ -128,8 +128,7 @@ CHAIN_ENTRIES = (
             "Li 2016, Table 2",
             per_cent=True,
         ),
-        notes="Orders of CC and PCC are learnt. rcv1sub1 has 100 labels here and 103 there, "
-        "tmc2007 500 features here and 49,060 there.",
+        notes="Orders of CC and PCC are learnt.",
         quick={"datasets": ("scene",)},
     ),
     Entry(

@@ -111,7 +111,8 @@ def _place(place: dict[str, Any]) -> list[str]:
 
 
 def _experiment(name: str, told: dict[str, Any]) -> list[str]:
-    lines = ["", f"### {name}", "", f"{told['title']}.", ""]
+    end = "" if told["title"].endswith("?") else "."
+    lines = ["", f"### {name}", "", f"{told['title']}{end}", ""]
     lines += [f"- {sentence}" for sentence in sentences(told)] + [""]
     if told["kind"] == "study":
         for table in told["tables"]:

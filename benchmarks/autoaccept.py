@@ -77,15 +77,15 @@ def unequal_groups(population: Population, n_groups: int) -> tuple[np.ndarray, .
     return confidence[number], correct.astype(float), number
 
 
-def worse_large_groups() -> tuple[np.ndarray, ...]:
-    """Every 20th group has 40 rows, which are right together but for one group in five.
+def worse_large_groups(every: int = 20, rows: int = 40) -> tuple[np.ndarray, ...]:
+    """Some groups have many rows, which are right together but for one group in five.
 
     Most rows are theirs, so that no threshold reaches the target, though most groups do.
     """
     place = np.arange(1000)
-    is_large = place % 20 == 0
-    right = np.where(is_large, place % 100 != 0, place % 50 != 1)
-    number = np.repeat(place, np.where(is_large, 40, 1))
+    is_large = place % every == 0
+    right = np.where(is_large, place % (5 * every) != 0, place % 50 != 1)
+    number = np.repeat(place, np.where(is_large, rows, 1))
     confidence = np.random.default_rng(0).random(len(place))
     return confidence[number], right[number].astype(float), number
 
@@ -112,6 +112,10 @@ def main() -> bool:
     for n in (100, 400):
         check = resampled_breaks(*grouped, n_rows=n, per="row", n_draws=N_DRAWS)
         kept &= print_check("large groups are worse, per row", n, check)
+    huge = worse_large_groups(every=50, rows=100)
+    for n in (100, 400):  # few or none of them are drawn: the approximate promise cannot know
+        check = resampled_breaks(*huge, n_rows=n, per="row", n_draws=N_DRAWS)
+        print_check("rare huge groups are worse, per row", n, check, promised=False)
     for name in ("calibrated", "just below target, all"):
         breaks = declared_groups(everything[name], 200)
         kept &= breaks <= 73

@@ -136,3 +136,11 @@ def test_what_is_refused(arguments, sentence):
 def test_log_prob_refuses_other_rows(small):
     with pytest.raises(LabelMismatch, match="one label set for each row"):
         small.log_prob(small.Y[:5])
+
+
+def test_a_component_has_a_set_of_its_own_where_biases_outweigh_x():
+    shared = make_cbm(500, draw="argmax", gate_scale=5, label_scale=0.5)
+    own = make_cbm(500, draw="argmax", gate_scale=5, label_scale=0.5, label_bias_scale=20)
+    assert np.array_equal(shared.label_weights, own.label_weights)
+    assert own.label_biases.std() > 10 * shared.label_biases.std()
+    assert len(np.unique(own.Y, axis=0)) < len(np.unique(shared.Y, axis=0))

@@ -79,6 +79,7 @@ def make_cbm(
     noise: float = 0.0,
     gate_scale: float = 10.0,
     label_scale: float = 10.0,
+    label_bias_scale: float | None = None,
     random_state: Seed = 0,
 ) -> SyntheticCBM:
     """Rows from a random conditional Bernoulli mixture, with the mixture.
@@ -93,6 +94,9 @@ def make_cbm(
         Standard deviation of Gaussian noise on the scores of gate and labels, before y is drawn.
     gate_scale, label_scale : float
         Standard deviation of the scores of gate and labels; larger is surer.
+    label_bias_scale : float, optional
+        Standard deviation of the labels' biases, if they are not to share ``label_scale``: above
+        it, each component has a set of its own that depends little on x.
     random_state : int, None, RandomState or Generator
         Seeds parameters, rows, noise and labels.
 
@@ -130,7 +134,9 @@ def make_cbm(
     X = random.normal(size=(n, d))
     # One scale for weights and bias: a score has the same deviation whatever d is.
     gate_weights, gate_biases = _split_bias(random.normal(size=(d + 1, K)), gate_scale)
-    label_weights, label_biases = _split_bias(random.normal(size=(K, d + 1, L)), label_scale)
+    label_weights, label_biases = _split_bias(
+        random.normal(size=(K, d + 1, L)), label_scale, label_bias_scale
+    )
     gate_scores = X @ gate_weights + gate_biases  # (n, K)
     logits = np.einsum("nd,kdl->nkl", X, label_weights) + label_biases  # (n, K, L)
     noisy_log_pi = log_softmax(gate_scores + noise * random.normal(size=(n, K)), axis=1)
@@ -145,10 +151,13 @@ def make_cbm(
     )
 
 
-def _split_bias(normal: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def _split_bias(
+    normal: np.ndarray, scale: float, bias_scale: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Weights (..., d, m) and biases (..., m) of scores that deviate by ``scale``."""
     scaled = normal * scale / np.sqrt(normal.shape[-2])
-    return scaled[..., :-1, :], scaled[..., -1, :]
+    biases = scaled[..., -1, :] if bias_scale is None else normal[..., -1, :] * bias_scale
+    return scaled[..., :-1, :], biases
 
 
 def _sample(log_pi: np.ndarray, logits: np.ndarray, random: np.random.Generator) -> np.ndarray:

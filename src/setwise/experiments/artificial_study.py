@@ -1,8 +1,8 @@
 """Table 1 of Li 2016: rows drawn from a true mixture of three components.
 
-The paper leaves the number of labels, the scale of the weights and the noise open: here they are
-the defaults of ``make_cbm``, but for a surer gate. With an unsure one the likeliest set of a
-mixture is no matter of a few linear boundaries, so that no mixture of three learns it exactly.
+The paper leaves the number of labels, the scale of the weights and the noise open. Here a component
+has nearly a set of its own, as its labels' biases outweigh x: of what we tried, only then does a
+power set come as near to the bound, and binary relevance no nearer, as there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from setwise.models import CBM, BinaryRelevance, PowerSet
 #: how rows are drawn -> how, and the noise
 DRAWS: dict[str, tuple[Any, float]] = {
     "argmax": ("argmax", 0.0),
-    "argmax + noise": ("argmax", 1.07),
+    "argmax + noise": ("argmax", 1.1),
     "sample": ("sample", 0.0),
-    "sample + noise": ("sample", 2.2),
+    "sample + noise": ("sample", 2.0),
 }
 PUBLISHED = {
     "upper bound": (100, 76.4, 65.2, 48.1),
@@ -32,7 +32,8 @@ PUBLISHED = {
     "PowSet": (97.5, 74.1, 64.6, 47.3),
     "pairCRF": (96.7, 73.6, 64.7, 45.9),
 }
-N_ROWS, STRENGTH, GATE_SCALE, STARTS = 15_000, 10_000.0, 30.0, 3
+N_ROWS, STRENGTH, STARTS = 15_000, 10_000.0, 3
+SCALES = {"gate_scale": 5.0, "label_scale": 0.6, "label_bias_scale": 12.0}
 
 
 def measure(name: str, seed: int) -> dict[str, float]:
@@ -43,7 +44,7 @@ def measure(name: str, seed: int) -> dict[str, float]:
 def drawn(name: str, seed: int, n: int, n_starts: int) -> dict[str, float]:
     """The same for so many rows; of some starts of a mixture the best on training rows is kept."""
     draw, noise = DRAWS[name]
-    data = make_cbm(n, draw=draw, noise=noise, gate_scale=GATE_SCALE, random_state=seed)
+    data = make_cbm(n, draw=draw, noise=noise, random_state=seed, **SCALES)
     cut = n * 2 // 3
     X, Y, X_test, Y_test = data.X[:cut], data.Y[:cut], data.X[cut:], data.Y[cut:]
     generator = BernoulliMixture(data.log_pi[cut:], data.logits[cut:])
@@ -62,8 +63,9 @@ def tabulate(measured: Measured) -> list[ResultTable]:
         "Artificial data (Li 2016, Table 1): set accuracy, published beside",
         ("method", *(column for name in measured for column in (name, "published"))),
         notes="Two thirds of the rows teach, 15,000 in a full run. The upper bound is what the "
-        "generator's own likeliest sets reach; scales and noise are ours, as the paper does not "
-        "tell them.",
+        "generator's own likeliest sets reach. The paper does not tell the scales of its weights "
+        "and of the noise: ours were chosen to come near its bounds, its power sets and its "
+        "binary relevance.",
     )
     places = list(DRAWS)
     for method, values in PUBLISHED.items():
@@ -107,6 +109,6 @@ ARTIFICIAL = Study(
     measure,
     tabulate,
     seeds=(0, 1, 2),
-    settings={"rows": N_ROWS, "C": STRENGTH, "gate": GATE_SCALE, "starts": STARTS},
-    quick={"measure": measure_quick, "settings": {"rows": 3000}},
+    settings={"rows": N_ROWS, "C": STRENGTH, "starts": STARTS} | SCALES,
+    quick={"measure": measure_quick, "settings": {"rows": 3000} | SCALES},
 )

@@ -96,6 +96,38 @@ def test_paired_tests_see_small_steady_gaps():
     assert not statistics.runs_differ([0.5], [0.9])
 
 
+def test_rows_of_one_group_are_one_witness():
+    random = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 25)
+    gaps = 0.3 * random.normal(size=40)[groups] + 0.1 * random.normal(size=1000) + 0.05
+    none = np.zeros(1000)
+    assert statistics.rows_differ(gaps, none)
+    assert not statistics.rows_differ(gaps, none, groups)
+    alone, together = (statistics.paired_bootstrap(gaps, none, some) for some in (None, groups))
+    assert alone[0] == together[0] == pytest.approx(gaps.mean())
+    assert together[2] - together[1] > 3 * (alone[2] - alone[1])
+    assert together[2] - together[1] == pytest.approx(
+        2 * 1.96 * statistics.standard_error(gaps, groups), rel=0.15
+    )
+
+
+def test_groups_of_test_rows_reach_the_comparison(small):
+    records = [record for record in run(small, None) if record["unit"]["dataset"] == "tiny"]
+    right = {
+        record["unit"]["model"]: unpacked(
+            record["result"]["rows"]["set_accuracy"]["set_accuracy"],
+            record["result"]["n_test"],
+            True,
+        )
+        for record in records
+    }
+    gained = (right["BR"] > right["weak"]).astype(int).tolist()
+    assert not pivots(small, records)[0].rows["weak"]["tiny"].is_best
+    for record in records:  # all that differs is one witness
+        record["result"]["groups"] = gained
+    assert pivots(small, records)[0].rows["weak"]["tiny"].is_best
+
+
 def test_ranks_are_friedman_s():
     values = np.array([[0.9, 0.8, 0.1], [0.7, 0.7, 0.2], [0.5, 0.4, 0.3], [0.8, 0.6, 0.1]])
     found = statistics.ranks(["a", "b", "c"], values, less_is_better=False)

@@ -6,13 +6,16 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import f1_score
 
+from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
 from setwise.errors import DataError, MissingDependency
 from setwise.experiments.measuring import made
 from setwise.experiments.peers import ours
 from setwise.experiments.peers.boomer import VARIABLE, Boomer
 from setwise.experiments.peers.entry import OURS, PEERS
+from setwise.experiments.peers.models import Chain, OneVsRest, TenChains
 from setwise.experiments.peers.ours import AutoDefault
 from setwise.pipeline import FitSettings
 from setwise.pipeline import choose as choosing
@@ -94,6 +97,35 @@ def check(model, X, Y):
     assert model.chosen_
 
 
+def test_peers_choose_a_setting_for_each_target():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 5))
+    Y = (X[:, :4] + 2 * random.normal(size=(400, 4)) > 1.5).astype(int)
+    model = OneVsRest([{"C": C} for C in (1e-4, 1e-3, 1e-2, 1.0)]).fit(X, Y)
+    train, test = holdout(as_binary_csr(Y), test_size=0.2, random_state=0)
+    found = [
+        OneVsRest([setting]).fit(X[train], Y[train]).predict_for(X[test], "f1")
+        for setting in model.settings
+    ]
+    best = {
+        "set_accuracy": np.argmax([(sets == Y[test]).all(axis=1).mean() for sets in found]),
+        "f1": np.argmax([f1_score(Y[test], s, average="samples", zero_division=0) for s in found]),
+        "hamming": np.argmin([(sets != Y[test]).mean() for sets in found]),
+    }
+    assert model.chosen_ == {target: model.settings[number] for target, number in best.items()}
+    assert len(set(map(int, best.values()))) > 1  # else this would say nothing
+    for target, number in best.items():
+        own = OneVsRest([model.settings[number]]).fit(X, Y).predict_for(X, target)
+        np.testing.assert_array_equal(model.predict_for(X, target), own)
+
+
+def test_ten_chains_choose_for_one():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = TenChains([{"C": 0.1}, {"C": 1.0}]).fit(X, (X > 0).astype(int))
+    assert type(model._judge()) is Chain
+    assert {len(fitted.models_) for fitted in model.fitted_.values()} == {10}
+
+
 def test_boomer_needs_a_python_of_its_own(rows, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(MissingDependency, match="SETWISE_BOOMER_PYTHON"):
@@ -117,8 +149,10 @@ def test_boomer_is_asked_through_files(rows, tmp_path, monkeypatch):
     python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv(VARIABLE, str(python))
-    model = Boomer(n_rules=7).fit(X, Y)
-    assert model.predict_for(X[:9], "f1").tolist() == [[1] * 4] * 9
+    model, few = Boomer(n_rules=7).fit(X, Y), X[:9]
+    assert model.predict_for(few, "f1").tolist() == [[1] * 4] * 9
+    assert model.predict_for(few, "f1") is model.predict_for(few, "f1")
+    assert all(seconds >= 0 for seconds in model.seconds_["gfm"])
     assert model.predict_for(sparse.csr_array(X[:9]), "set_accuracy").sum() == 0
     (package / "__init__.py").write_text("raise ImportError('no such thing')")
     with pytest.raises(MissingDependency, match="no such thing"):

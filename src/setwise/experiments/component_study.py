@@ -17,7 +17,7 @@ def measure(name: str, seed: int, part: str) -> dict[str, object]:
     if part == "BR":
         models = {"1": BinaryRelevance(C="auto", max_iter=1000, random_state=seed)}
     elif part == "PowSet":
-        models = {"1": PowerSet(random_state=seed)}
+        models = {"1": PowerSet(C="auto", random_state=seed)}
     elif part == "CBM":
         models = {str(K): CBM(K, C="auto", random_state=seed) for K in COUNTS}
     else:
@@ -61,6 +61,6 @@ COMPONENTS = Study(
     tabulate,
     seeds=(0, 1, 2),
     parts=("CBM", "CBM boosted", "BR", "PowSet"),
-    settings={"counts": COUNTS, "boosted": BOOSTED_COUNTS},
+    settings={"counts": COUNTS, "boosted": BOOSTED_COUNTS, "power set": "C chosen"},
     quick={"datasets": ("emotions",), "parts": ("CBM", "BR", "PowSet")},
 )

@@ -23,6 +23,7 @@ from setwise.errors import DataError, SetwiseError
 from setwise.experiments.encoding import as_numbers
 from setwise.experiments.entry import Entry, ModelSpec
 from setwise.experiments.packing import packed
+from setwise.experiments.pages.statistics import standard_error
 from setwise.experiments.tuning import fit_to, tune
 from setwise.metrics.counts import overlap
 from setwise.models.tuning import tune_decisions
@@ -31,6 +32,7 @@ from setwise.models.tuning import tune_decisions
 def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict[str, Any]:
     """Choose settings and fit one model, then measure each decision on the test part."""
     predicted = predictions(entry, spec, dataset, seed)
+    groups = _numbered(dataset.groups_test)
     truth = dataset.labels.encode(dataset.Y_test)
     log_prob = _log_prob(predicted["distribution"], truth)
     result: dict[str, Any] = {
@@ -43,12 +45,12 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
         "measured": {},
         "errors": {},
         "rows": {},
+        "groups": None if groups is None else groups.tolist(),
         "certified": certified(predicted["distribution"]) if entry.certify else {},
     }
     for target, decided in predicted["sets"].items():
         measured = metrics.set_measures(truth, decided, zero_division=entry.zero_division)
         rows = row_measures(truth, decided, entry.zero_division)
-        n = truth.shape[0]
         result["measured"][target] = measured | {
             "cll_loss": _finite(log_prob, lambda values: -np.sum(values)),
             "log_prob": result["log_prob"],
@@ -56,7 +58,7 @@ def run_once(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> dict
             "predict_seconds": predicted["predict"],
         }
         result["errors"][target] = {
-            name: float(np.std(value) / np.sqrt(n)) for name, value in rows.items()
+            name: standard_error(value, groups) for name, value in rows.items()
         }
         result["rows"][target] = packed(rows)
     return result
@@ -148,6 +150,11 @@ def row_measures(truth: Any, decided: Any, zero_division: float) -> dict[str, np
     }
 
 
+def _numbered(groups: Any) -> np.ndarray | None:
+    """The number of each row's group, (n,)."""
+    return None if groups is None else np.unique(groups, return_inverse=True)[1]
+
+
 def _class_of(name: str) -> Any:
     module, _, attribute = name.rpartition(":")
     try:
@@ -171,11 +178,19 @@ def _by_target(model: Any, targets: list[str], X: Any, Y: Any, data: Dataset) ->
 def _asked(model: Any, targets: list[str], X_test: Any) -> dict[str, Any]:
     """Sets of a model without p(y|x): one for all decisions, unless it knows of them."""
     start = time.perf_counter()
-    if hasattr(model, "predict_for"):
-        sets = {target: model.predict_for(X_test, target) for target in targets}
-    else:
+    if not hasattr(model, "predict_for"):
         sets = dict.fromkeys(targets, model.predict(X_test))
-    return {"sets": sets, "predict": (time.perf_counter() - start) / len(targets)}
+        return {"sets": sets, "predict": time.perf_counter() - start}
+    sets = {target: model.predict_for(X_test, target) for target in targets}
+    told: dict[str, Any] = {
+        "sets": sets,
+        "predict": (time.perf_counter() - start) / len(targets),
+    }
+    seconds = getattr(model, "seconds_", None)
+    if seconds:  # of a model that learns while it predicts
+        fit, predict = np.array(list(seconds.values())).T
+        told |= {"fit": float(fit.sum()), "predict": float(predict.mean())}
+    return told
 
 
 def _decided(

@@ -5,6 +5,7 @@ A folder of results has one JSON for each unit; it is written whole or not at al
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -112,14 +113,28 @@ class Results:
 
 @cache
 def versions() -> dict[str, str]:
-    """Of Python and of the packages that decide results."""
-    found = {"python": platform.python_version()}
+    """Of Python, of the packages that decide results, and of our own source, by a short hash."""
+    found = {"python": platform.python_version(), "source": source()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "unknown"
     return found
+
+
+@cache
+def source() -> str:
+    """A few letters that change with any line of the package: a version has many of them.
+
+    >>> len(source())
+    10
+    """
+    package = Path(__file__).parents[1]
+    summed = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        summed.update(str(path.relative_to(package)).encode() + path.read_bytes())
+    return summed.hexdigest()[:10]
 
 
 @cache

@@ -81,7 +81,7 @@ PLACES = (
         HONG,
         "Tables 3, 4",
         "chains, trees and mixtures of them",
-        ("chains",),
+        ("chains", "chains-penalties"),
         "image is not at hand; folds are stratified here",
     ),
     Place(

@@ -74,21 +74,25 @@ def pivots(entry: Entry, records: Sequence[dict[str, Any]]) -> list[Pivot]:
     On one test part models are compared row by row, on several part by part.
     """
     rows = summarised(entry, records)
+    groups = _row_groups(records)
     by_rows = _row_values(records) if entry.protocol.kind == "published" else {}
     found = []
     for measure in measures_of(entry):
         chosen = [row for row in rows if _belongs(entry, row, measure)]
         if chosen:
-            found.append(_pivot(entry, measure, chosen, by_rows))
+            found.append(_pivot(entry, measure, chosen, by_rows, groups))
     return found
 
 
 def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The model of ``contrast`` beside the best of its rivals, by a paired bootstrap over rows."""
+    """The model of ``contrast`` beside the best of its rivals, by a paired bootstrap over rows.
+
+    Where rows have groups, whole groups are drawn.
+    """
     if entry.contrast is None:
         return []
     ours, rivals = entry.contrast
-    values = _row_values(records)
+    values, groups = _row_values(records), _row_groups(records)
     found = []
     for dataset in dict.fromkeys(key[0] for key in values):
         for decision in entry.decisions:
@@ -102,7 +106,9 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
             means = {name: values[dataset, name, decision, measure].mean() for name in there}
             best = max(there, key=lambda name: sign * means[name])
             gap, low, high = paired_bootstrap(
-                values[dataset, ours, decision, measure], values[dataset, best, decision, measure]
+                values[dataset, ours, decision, measure],
+                values[dataset, best, decision, measure],
+                groups.get(dataset),
             )
             above, below = (low > 0, high < 0) if more else (high < 0, low > 0)
             found.append(
@@ -135,7 +141,11 @@ def _belongs(entry: Entry, row: Mapping[str, Any], measure: str) -> bool:
 
 
 def _pivot(
-    entry: Entry, measure: str, rows: list[dict[str, Any]], by_rows: Mapping[Any, np.ndarray]
+    entry: Entry,
+    measure: str,
+    rows: list[dict[str, Any]],
+    by_rows: Mapping[Any, np.ndarray],
+    groups: Mapping[str, np.ndarray],
 ) -> Pivot:
     less = measure in LESS_IS_BETTER
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
@@ -151,7 +161,7 @@ def _pivot(
         if measure in row["published"]:
             sources.append(row["published"][measure][1])
     if measure not in SECONDS:
-        _mark_best(table, rows, measure, less, by_rows, len(decisions) > 1)
+        _mark_best(table, rows, measure, less, by_rows, groups, len(decisions) > 1)
     pivot = Pivot(
         measure,
         WORDS.get(measure, measure),
@@ -189,6 +199,7 @@ def _mark_best(
     measure: str,
     less: bool,
     by_rows: Mapping[Any, np.ndarray],
+    groups: Mapping[str, np.ndarray],
     several: bool,
 ) -> None:
     """The best model of each data set, and those that a paired test does not tell from it."""
@@ -200,14 +211,20 @@ def _mark_best(
             name = row["model"]
             if several:
                 name += f", for {WORDS[OWN_MEASURE[row['decision']][0]]}"
-            is_best = row is best or not _differ(row, best, measure, by_rows)
+            is_best = row is best or not _differ(row, best, measure, by_rows, groups.get(dataset))
             table[name][shown(dataset)].is_best = is_best and len(some) > 1
 
 
-def _differ(row: Any, best: Any, measure: str, by_rows: Mapping[Any, np.ndarray]) -> bool:
+def _differ(
+    row: Any,
+    best: Any,
+    measure: str,
+    by_rows: Mapping[Any, np.ndarray],
+    groups: np.ndarray | None,
+) -> bool:
     keys = [(one["dataset"], one["model"], one["decision"], measure) for one in (row, best)]
     if all(key in by_rows for key in keys) and len(by_rows[keys[0]]) == len(by_rows[keys[1]]):
-        return rows_differ(by_rows[keys[0]], by_rows[keys[1]])
+        return rows_differ(by_rows[keys[0]], by_rows[keys[1]], groups)
     ours, theirs = row["runs"][measure], best["runs"][measure]
     return runs_differ(ours, theirs) if len(ours) == len(theirs) else True
 
@@ -228,6 +245,15 @@ def _add_ranks(pivot: Pivot) -> None:
         told = ranks(known, np.array(theirs, dtype=float), pivot.less_is_better)
         if told is not None:
             pivot.published_ranks = dict(zip(told.models, told.mean, strict=True))
+
+
+def _row_groups(records: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Data set -> the number of each test row's group, where its rows have groups."""
+    return {
+        record["unit"]["dataset"]: np.array(record["result"]["groups"])
+        for record in records
+        if record["status"] == "done" and record["result"].get("groups")
+    }
 
 
 def _row_values(records: Sequence[dict[str, Any]]) -> dict[Any, np.ndarray]:

@@ -169,7 +169,12 @@ def _place(place: Any, told_all: dict[str, Any]) -> dict[str, Any]:
 def _all_of(records: list[Record], key: str) -> dict[str, str]:
     """Each version, or all there are of it where records differ."""
     names = dict.fromkeys(name for record in records for name in record[key])
-    return {name: _span(str(record[key].get(name)) for record in records) for name in names}
+    found = {
+        name: _span(record[key][name] for record in records if name in record[key])
+        for name in names
+    }
+    states = found.get("source", "").count(",") + 1
+    return found | ({"source": f"{states} states"} if states > 1 else {})
 
 
 def _span(values: Iterable[Any]) -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from setwise.pipeline.bootstrap import bootstrap_weights
+
 LEVEL = 0.05
 
 
@@ -61,26 +63,45 @@ def runs_differ(ours: Sequence[float], theirs: Sequence[float]) -> bool:
     return bool(stats.ttest_1samp(gaps, 0).pvalue < LEVEL)
 
 
-def rows_differ(ours: np.ndarray, theirs: np.ndarray) -> bool:
+def standard_error(values: np.ndarray, groups: np.ndarray | None = None) -> float:
+    """Of the mean of rows; rows of one group err together, and only groups are independent.
+
+    >>> values = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> standard_error(values), round(standard_error(values, np.array([0, 0, 1, 1])), 3)
+    (0.25, 0.354)
+    """
+    gaps = values - values.mean()
+    sums = gaps if groups is None else np.bincount(groups, gaps)
+    return float(np.sqrt(np.sum(sums**2)) / len(gaps))
+
+
+def rows_differ(ours: np.ndarray, theirs: np.ndarray, groups: np.ndarray | None = None) -> bool:
     """Whether the same test rows are told differently: the mean gap over its standard error."""
     gaps = ours - theirs
-    error = gaps.std() / np.sqrt(len(gaps))
+    error = standard_error(gaps, groups)
     return bool(abs(gaps.mean()) > stats.norm.ppf(1 - LEVEL / 2) * error) if error else False
 
 
 def paired_bootstrap(
-    ours: np.ndarray, theirs: np.ndarray, draws: int = 2000, seed: int = 0
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    groups: np.ndarray | None = None,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> tuple[float, float, float]:
     """The mean gap of two models on the same rows, and the middle 95% of it over drawn rows.
+
+    Rows of one group are drawn together.
 
     >>> gap, low, high = paired_bootstrap(np.ones(50), np.zeros(50))
     >>> gap, low, high
     (1.0, 1.0, 1.0)
     """
     gaps = ours - theirs
-    random = np.random.default_rng(seed)
-    n = len(gaps)
-    means = [gaps[random.integers(0, n, n)].mean() for _ in range(draws)]
+    means = [
+        np.average(gaps, weights=weight)
+        for weight in bootstrap_weights(len(gaps), draws, seed, groups)
+    ]
     low, high = np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2])
     return float(gaps.mean()), float(low), float(high)
 

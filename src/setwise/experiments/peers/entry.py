@@ -9,6 +9,8 @@ _AT = "setwise.experiments.peers"
 _STRENGTHS = {"settings": tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0))}
 _SOFTMAX = {"settings": _STRENGTHS["settings"][:5]}
 _TREES = {"settings": tuple({"n_estimators": n} for n in (50, 100, 200))}
+#: Few enough labels for BOOMER: on 101 and more its 5,000 rules take hours.
+BOOMED = ("scene", "yeast", "emotions", "medical", "enron")
 #: The models that are not ours.
 PEERS = (
     ModelSpec("sklearn one-vs-rest", f"{_AT}.models:OneVsRest", _STRENGTHS),
@@ -16,14 +18,14 @@ PEERS = (
     ModelSpec("sklearn ten chains", f"{_AT}.models:TenChains", _STRENGTHS),
     ModelSpec("sklearn power set", f"{_AT}.models:MultinomialSets", _SOFTMAX),
     ModelSpec("LightGBM one-vs-rest", f"{_AT}.models:LightGBMOneVsRest", _TREES),
-    ModelSpec("BOOMER", f"{_AT}.boomer:Boomer"),
+    ModelSpec("BOOMER", f"{_AT}.boomer:Boomer", datasets=BOOMED),
 )
 OURS = (
     ModelSpec("auto", f"{_AT}.ours:AutoDefault"),
     ModelSpec("BR", "BinaryRelevance", {"C": "auto", "max_iter": 1000}),
     ModelSpec("BR-rerank", "BRRerank", refit=True, decisions=("set_accuracy", "f1")),
     ModelSpec("CBM", "CBM", CBM_AUTO),
-    ModelSpec("PowSet", "PowerSet", grid={"C": (0.1, 1.0, 10.0)}, tuned_by="set_accuracy"),
+    ModelSpec("PowSet", "PowerSet", {"C": "auto"}),
     ModelSpec("PCC", "ClassifierChain", {"C": "auto"}),
     ModelSpec("EPCC", "ChainEnsemble", {"C": "auto"}),
 )
@@ -36,13 +38,15 @@ PEERS_ENTRY = Entry(
         *("enron", "bibtex", "rcv1sub1", "debtags"),
     ),
     models=(*OURS, *PEERS),
-    seeds=(0, 1, 2),
+    seeds=(0, 1),
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
     notes="Settings are chosen on training rows, by each model's own fit, whose seconds include "
-    "that; auto compares once, and fits what is best for each of three measures. Peers predict one "
-    "set whatever it is for, but for BOOMER, which has two predictors and learns while it "
-    "predicts.",
+    "that. auto, without the folds that its confidence would need, compares once and fits what is "
+    "best for each of three measures; it has 300 seconds, so that a slower machine may try less. "
+    "Peers choose a setting, and are fitted, for each measure too, but predict their one set with "
+    "it; BOOMER has two predictors, example-wise and for F1. On 101 labels and more its 5,000 "
+    "rules would take hours: there it is not among the peers.",
     contrast=("auto", tuple(spec.name for spec in PEERS)),
     quick={"datasets": ("emotions",)},
 )

@@ -1,7 +1,7 @@
 """Peers: scikit-learn's and LightGBM's ways to predict label sets, tuned on training rows.
 
-Each takes its best setting by set accuracy on a fifth of the training rows. Labels that all or no
-training rows have are predicted as they are there; most of these classifiers refuse them.
+For each target a setting is chosen by its measure on a fifth of the training rows. Labels that all
+or no training rows have are predicted as they are there; most of these classifiers refuse them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from lightgbm import LGBMClassifier
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
@@ -20,19 +20,31 @@ from sklearn.preprocessing import StandardScaler
 
 from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
+from setwise.metrics import set_measures
 
+#: target -> its measure, and whether more or less of it is better
+TARGETS = {
+    "set_accuracy": ("set_accuracy", 1),
+    "f1": ("instance_f1", 1),
+    "hamming": ("hamming_loss", -1),
+}
 N_CHAINS = 10
 SHARED = 50_000  # cells of Y, from which on processes pay
 
 
 class Peer(BaseEstimator):  # type: ignore[misc]
-    """Base: chooses a setting, fits, and predicts the same sets whatever they are for.
+    """Base: chooses a setting for each target, and fits each setting that was chosen.
 
     Parameters
     ----------
     settings : sequence of dict
         Parameters of the classifiers within, among which held-out training rows choose.
     random_state : int
+
+    Attributes
+    ----------
+    chosen_ : dict, target -> setting
+    fitted_ : dict, target -> what was fitted with that setting
     """
 
     def __init__(
@@ -42,22 +54,43 @@ class Peer(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
-        """Choose a setting on held-out training rows, then fit with all of them."""
+        """Choose settings on held-out training rows, then fit with all of them."""
         labels = as_binary_csr(Y)
         dense = labels.toarray()
-        best: Mapping[str, Any] = self.settings[0]
+        numbers = dict.fromkeys(TARGETS, 0)
         if len(self.settings) > 1:
             split = holdout(labels, test_size=0.2, groups=groups, random_state=self.random_state)
-            train, test = split
-            scores = []
-            for setting in self.settings:
-                self._fit_all(X[train], dense[train], setting)
-                right = (self.predict(X[test]) == dense[test]).all(axis=1)
-                scores.append(right.mean())
-            best = self.settings[int(np.argmax(scores))]
-        self.chosen_ = dict(best)
-        self._fit_all(X, dense, best)
+            numbers = self._best_numbers(X, dense, *split)
+        self.chosen_ = {target: dict(self.settings[number]) for target, number in numbers.items()}
+        fitted = {
+            number: clone(self)._fit_all(X, dense, self.settings[number])
+            for number in set(numbers.values())
+        }
+        self.fitted_ = {target: fitted[number] for target, number in numbers.items()}
         return self
+
+    def predict_for(self, X: Any, target: str) -> np.ndarray:
+        """Sets, 0/1 (n, L), by the setting that is best for a target."""
+        found: np.ndarray = self.fitted_[target].predict(X)
+        return found
+
+    def _best_numbers(
+        self, X: Any, Y: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> dict[str, int]:
+        """The number of the setting that is best for each target, on held-out rows."""
+        scores = []
+        for setting in self.settings:
+            found = self._judge()._fit_all(X[train], Y[train], setting).predict(X[test])
+            measured = set_measures(Y[test], found)
+            scores.append(
+                {target: sign * measured[name] for target, (name, sign) in TARGETS.items()}
+            )
+        return {target: int(np.argmax([score[target] for score in scores])) for target in TARGETS}
+
+    def _judge(self) -> Peer:
+        """What settings are judged by."""
+        twin: Peer = clone(self)
+        return twin
 
     def predict(self, X: Any) -> np.ndarray:
         """Sets, 0/1 (n, L)."""
@@ -65,11 +98,12 @@ class Peer(BaseEstimator):  # type: ignore[misc]
         found[:, self.varied_] = self._predict(self._scaled(X))
         return found
 
-    def _fit_all(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
+    def _fit_all(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> Self:
         self.scaler_ = None if sparse.issparse(X) else StandardScaler().fit(X)
         self.varied_ = np.flatnonzero((Y.min(axis=0) == 0) & (Y.max(axis=0) == 1))
         self.constant_ = Y[0].astype(np.int8)
         self._fit(self._scaled(X), Y[:, self.varied_], setting)
+        return self
 
     def _scaled(self, X: Any) -> Any:
         if self.scaler_ is not None:
@@ -114,12 +148,8 @@ class TenChains(Chain):
     The setting is chosen for one of them.
     """
 
-    def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
-        """Choose for one chain, fit ten."""
-        one = Chain(self.settings, self.random_state).fit(X, Y, groups)
-        self.chosen_ = one.chosen_
-        self._fit_all(X, as_binary_csr(Y).toarray(), self.chosen_)
-        return self
+    def _judge(self) -> Peer:
+        return Chain(self.settings, self.random_state)
 
     def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
         self.models_ = [self._chain(X, setting, number).fit(X, Y) for number in range(N_CHAINS)]

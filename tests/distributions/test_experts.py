@@ -27,6 +27,14 @@ def draw_experts(seed, n=8, L=5, allow_empty=True):
     return log_pi, [chain, tree, product]
 
 
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_listed_sets_are_scored_as_one_by_one(label_sets, allow_empty):
+    log_pi, experts = draw_experts(0, allow_empty=allow_empty)
+    dist, listed = Experts(log_pi, experts), label_sets(5)[1:20]
+    one_by_one = np.stack([dist.log_prob(np.tile(one, (dist.n_rows, 1))) for one in listed], axis=1)
+    np.testing.assert_allclose(dist.on_support(listed).log_scores, one_by_one, rtol=1e-12)
+
+
 @pytest.fixture
 def oracle(label_sets, enumerate_probabilities):
     def enumerate_experts(log_pi, experts):

@@ -233,6 +233,8 @@ class Chain(Distribution):
             score_list(self.logits[rows].astype(np.float64), inner, dense, scores[rows])
 
         for_each_block(work, row_blocks(self.n_rows, dense.size), self.n_jobs)
+        if not self.allow_empty:
+            scores -= self.log_any[:, None]
         return Support(listed, scores, allow_empty=self.allow_empty)
 
     def _covariance(self) -> np.ndarray:

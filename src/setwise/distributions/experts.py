@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from setwise.distributions.arrays import log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.distributions.blocks import row_blocks
 from setwise.distributions.search import SearchResult
+from setwise.distributions.support import Support
 from setwise.errors import DataError, NotConverged
 
 FIRST_LISTED = 4  # sets that each expert lists before the bound is looked at
@@ -231,6 +233,15 @@ class Experts(Distribution):
         """Both ``size_marginals`` and ``size_distribution``."""
         parts = [expert.sizes(max_size) for expert in self.experts]
         return self._mean([joint for joint, _ in parts]), self._mean([sizes for _, sizes in parts])
+
+    def on_support(self, sets: Any) -> Support:
+        """The mixture, given that the set is one of ``sets`` (m, L); each expert in its own way."""
+        listed = self._listed(sets)
+        terms = (
+            self._log_weights[:, k, None] + expert.on_support(listed).log_scores
+            for k, expert in enumerate(self.experts)
+        )
+        return Support(listed, reduce(np.logaddexp, terms), allow_empty=self.allow_empty)
 
     def _covariance(self) -> np.ndarray:
         means = [expert.marginals() for expert in self.experts]

@@ -6,9 +6,9 @@ what it would cost: one that does not fit into the budget, in comparison or in t
 rows, is left out and said so. What they say of the judging rows also tells how to average them; the
 average is taken unless one of them alone is clearly better.
 
-By folds, what a candidate chooses by itself is chosen once, on the training rows of the first; these
-judge later, so that such candidates look a little better than they are. Choosing it for each fold
-would take several times as long.
+By folds, what a candidate chooses by itself is chosen once, on the training rows of the first;
+these judge later, so that such candidates look a little better than they are. Choosing it for each
+fold would take several times as long.
 """
 
 from __future__ import annotations

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from setwise.calibration.candidates import listed_candidates, top_candidates
+from setwise.calibration.candidates import listed_candidates, opinions_of, top_candidates
 from setwise.calibration.features import NUMBERS, features_of
 from setwise.calibration.first_stage import FirstStage, FoldAnswer, folds_of, marginals_of
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
+from setwise.distributions.batched import Batched
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +79,30 @@ def test_the_models_own_answer_is_seen_among_its_rivals(stage_of, data, target):
         same = (everything.candidates.row == row) & (sets == one).all(axis=1)
         for name, values in everything.numbers.items():
             np.testing.assert_allclose(
-                found.numbers[name][row], values[same], rtol=1e-6, atol=1e-9, err_msg=name
+                found.numbers[name][row], values[same][0], rtol=1e-6, atol=1e-9, err_msg=name
             )
+
+
+def test_of_an_average_each_models_opinion_is_known(stage_of, data):
+    X = data[0][120:]
+    members = [sw.BinaryRelevance(C=0.01), sw.PowerSet(C=10.0)]
+    stage = stage_of(sw.ModelAverage(members, weights="equal"), n_candidates=3)
+    distribution = stage.distribution(X)
+    found = stage.features(distribution)
+    row, sets = found.candidates.row, found.candidates.sets
+    opinions = found.numbers["opinions"]
+    for place, model in enumerate(stage.model_.models_):
+        own = model.predict_dist(X[row]).log_prob(sets)
+        np.testing.assert_allclose(opinions[:, place], own)
+    batched = Batched(
+        lambda rows: stage.model_.predict_dist(X[rows]), np.arange(len(X)), 4, 7, True
+    )
+    np.testing.assert_allclose(opinions_of(batched, found.candidates), opinions)
+    names = ("score", "opinions", "size")
+    assert found.matrix(names).shape[1] == len(found.signs(names)) == 4 + 4
+    assert found.signs(names)[:4] == [1, 1, 1, 0]
+    alone = stage_of(members[0], n_candidates=3)
+    assert alone.features(alone.distribution(X)).numbers["opinions"].shape[1] == 0
 
 
 def test_labels_are_calibrated_before_sets_are_listed(stage_of, data):

@@ -116,6 +116,19 @@ def rescored(distribution: Distribution, candidates: Candidates) -> Candidates:
     return Candidates(candidates.sets, candidates.row, score, candidates.n_rows)
 
 
+def opinions_of(distribution: Distribution, candidates: Candidates) -> np.ndarray:
+    """What each of several averaged models says of the candidates, (m, M); M may be 0."""
+    one = slice(0, 1)  # shows whether there are several models, at next to no cost
+    if distribution.rows(candidates.row[one]).opinions(candidates.sets[one]).shape[1] == 0:
+        return np.empty((len(candidates), 0))
+    return np.concatenate(
+        [
+            distribution.rows(candidates.row[part]).opinions(candidates.sets[part])
+            for part in row_batches(len(candidates), distribution.n_labels)
+        ]
+    )
+
+
 def merged(*lists: Candidates) -> Candidates:
     """All candidates of several lists for the same rows, none of them twice in a row."""
     sets = canonical_csr(sparse.vstack([part.sets for part in lists], format="csr"))

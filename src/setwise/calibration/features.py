@@ -3,7 +3,8 @@
 Li 2019, section 4.4: the score, how common the set is in training, how many labels it has, and
 which. They speak of the whole set, which a model of single labels does not. Beyond the thesis, a
 candidate is seen among its rivals: its share of the candidates' mass, its distance to the best
-other one, and the F1 it would have on average if the candidates were all there is.
+other one, and the F1 it would have on average if the candidates were all there is. Of an average of
+models it is known what each of them says.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from setwise.decisions.base import row_batches
 
 #: The numbers that stand before the label indicators, and whether confidence must rise with them
 #: under partial monotonicity (Li 2019, Appendix E).
-NUMBERS = {"score": 1, "prior": 1, "size": 0, "share": 1, "lead": 1, "expected_f1": 0, "place": 0}
+NUMBERS = {
+    "score": 1,
+    "prior": 1,
+    "size": 0,
+    "share": 1,
+    "lead": 1,
+    "expected_f1": 0,
+    "place": 0,
+    "opinions": 1,
+}
 OF_THE_THESIS = ("score", "prior", "size")
 FAR = 50.0  # the lead of a candidate without rivals; beyond any that matters
 LEAST_SCORE = -1e6  # of a set that cannot be
@@ -30,7 +40,7 @@ class CandidateFeatures:
     """Features of candidates: a column of ``numbers`` each, and the label indicators."""
 
     candidates: Candidates
-    numbers: dict[str, np.ndarray]  # (m,) each
+    numbers: dict[str, np.ndarray]  # (m,) each, and opinions (m, M)
 
     @property
     def score(self) -> np.ndarray:
@@ -43,12 +53,21 @@ class CandidateFeatures:
         return self.candidates.sizes
 
     def matrix(self, names: tuple[str, ...]) -> sparse.csr_array:
-        """The named numbers, then an indicator a label: (m, len(names) + L)."""
+        """The named numbers, then an indicator a label: (m, numbers + L)."""
         dense = np.column_stack([self.numbers[name] for name in names])
         dense = np.maximum(dense, LEAST_SCORE)  # trees know no infinities
         return sparse.csr_array(
             sparse.hstack([sparse.csr_array(dense), self.candidates.sets], format="csr")
         )
+
+    def signs(self, names: tuple[str, ...]) -> list[int]:
+        """For each column of ``matrix`` whether confidence must rise with it."""
+        widths = {
+            name: 1 if self.numbers[name].ndim == 1 else self.numbers[name].shape[1]
+            for name in names
+        }
+        signs = [sign for name in names for sign in [NUMBERS[name]] * widths[name]]
+        return signs + [0] * self.candidates.sets.shape[1]
 
     def taken(self, which: np.ndarray) -> CandidateFeatures:
         """The features of some candidates, by numbers in rising order."""
@@ -56,8 +75,12 @@ class CandidateFeatures:
         return CandidateFeatures(self.candidates.taken(which), numbers)
 
 
-def features_of(candidates: Candidates, prior: SetPrior) -> CandidateFeatures:
+def features_of(
+    candidates: Candidates, prior: SetPrior, opinions: np.ndarray | None = None
+) -> CandidateFeatures:
     """The features of candidates, each among the others of its row."""
+    if opinions is None:
+        opinions = np.empty((len(candidates), 0))
     share = prior.shares(candidates.sets)
     log_share = shares_of_mass(candidates, candidates.score + np.log(share + prior.half_row_))
     return CandidateFeatures(
@@ -70,6 +93,7 @@ def features_of(candidates: Candidates, prior: SetPrior) -> CandidateFeatures:
             "lead": leads(candidates, log_share),
             "expected_f1": expected_f1(candidates, np.exp(log_share)),
             "place": candidates.place.astype(np.float64),
+            "opinions": opinions,
         },
     )
 

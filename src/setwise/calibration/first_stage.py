@@ -19,6 +19,7 @@ from setwise.calibration.candidates import (
     found_in,
     listed_candidates,
     merged,
+    opinions_of,
     rescored,
     scored,
     top_candidates,
@@ -82,9 +83,9 @@ class FirstStage:
         """The candidates of a calibrated distribution, and what a calibrator looks at."""
         lists = self._lists(distribution)
         if not self.own_only:
-            return features_of(merged(*lists), self.prior_)
+            return self._judgeable(distribution, merged(*lists))
         own = scored(distribution, self.model_.decision_.decide(distribution))
-        features = features_of(merged(own, *lists), self.prior_)
+        features = self._judgeable(distribution, merged(own, *lists))
         return features.taken(_places(features.candidates, own.sets))
 
     def features_of_answers(
@@ -92,9 +93,13 @@ class FirstStage:
     ) -> CandidateFeatures:
         """Features of answers that may be other models', among this one's candidates."""
         together = merged(rescored(distribution, answers), *self._lists(distribution))
-        features = features_of(together, self.prior_)
+        features = self._judgeable(distribution, together)
         wanted = found_in(answers, np.ones(len(answers)), together)
         return features.taken(np.flatnonzero(wanted))
+
+    def _judgeable(self, distribution: Distribution, candidates: Candidates) -> CandidateFeatures:
+        """Candidates with all that is known of them."""
+        return features_of(candidates, self.prior_, opinions_of(distribution, candidates))
 
     def _lists(self, distribution: Distribution) -> list[Candidates]:
         lists = [top_candidates(distribution, self.n_candidates)]

@@ -280,11 +280,8 @@ def squared_loss(scores: np.ndarray, judged: Judged) -> float:
 
 
 def _bank(kind: Any, judged: Judged, objective: str = "squared", **settings: Any) -> RobustBank:
-    L = judged.features.candidates.sets.shape[1]
-    signs = [NUMBERS[name] for name in kind.names] + [0] * L
-    return RobustBank(
-        objective=objective, monotone=signs if kind.monotone else None, n_jobs=1, **settings
-    )
+    signs = judged.features.signs(kind.names) if kind.monotone else None
+    return RobustBank(objective=objective, monotone=signs, n_jobs=1, **settings)
 
 
 def _curve(judged: Judged) -> RobustIsotonic:

@@ -100,6 +100,13 @@ class Distribution(ABC):
         ]
         return Support(listed, np.stack(columns, axis=1), allow_empty=self.allow_empty)
 
+    def opinions(self, Y: Any) -> np.ndarray:
+        """Log-probability of one label set a row by each of several models that were averaged.
+
+        (n, M); M is 0 for the answer of a single model.
+        """
+        return np.empty((self.n_rows, 0))
+
     @abstractmethod
     def _covariance(self) -> np.ndarray:
         """Covariances of the labels, (n, L, L); the diagonal is not used."""

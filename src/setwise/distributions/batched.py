@@ -121,6 +121,11 @@ class Batched(Distribution):
         light = replace(self, make=lambda numbers: self.make(numbers).lightened(max_loss)[0])
         return light, np.concatenate(lost)
 
+    def opinions(self, Y: Any) -> np.ndarray:
+        """Log-probability of one label set a row by each averaged model, (n, M)."""
+        sets = self._dense_sets(Y)
+        return np.concatenate([part.opinions(sets[rows]) for rows, part in self._parts()])
+
     def on_support(self, sets: Any) -> Support:
         """The same distribution, given that the set is one of ``sets`` (m, L), each once."""
         parts = [part.on_support(sets) for _, part in self._parts()]

@@ -268,6 +268,18 @@ class Experts(Distribution):
         return log_normalised(self.log_pi)
 
 
+class OpinionPool(Experts):
+    """A mixture whose experts are whole models, each with an opinion that counts by itself.
+
+    Where they disagree a calibrator may know better than their average whom to believe.
+    """
+
+    def opinions(self, Y: Any) -> np.ndarray:
+        """Log-probability of one label set a row by each model, (n, M)."""
+        sets = self._dense_sets(Y)
+        return np.stack([model.log_prob(sets) for model in self.experts], axis=1)
+
+
 def given_any_label(log_pi: np.ndarray, log_any: np.ndarray) -> np.ndarray:
     """Log weights (n, K) of experts given a non-empty set.
 

@@ -10,7 +10,7 @@ from setwise.calibration.cross_fit import TrainingRows
 from setwise.cli import main
 from setwise.data.labels import binary_csr
 from setwise.experiments import accepting, calibration_table, noise_study, reranking
-from setwise.experiments.calibration_data import SplitData, chosen_C
+from setwise.experiments.calibration_data import SplitData, chosen_C, split_data
 from setwise.experiments.studies import STUDIES
 from setwise.experiments.study import ResultTable, Study, figure
 
@@ -30,7 +30,7 @@ def made(monkeypatch):
         "made", TrainingRows(X[:500], Y[:500], None, groups[:500]), X[500:], Y[500:], groups[500:]
     )
     for module in (calibration_table, reranking, noise_study, accepting):
-        monkeypatch.setattr(module, "split_data", lambda name, seed: data)
+        monkeypatch.setattr(module, "split_data", lambda name, seed, **_: data)
     yield data
     chosen_C.cache_clear()
 
@@ -110,6 +110,18 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     assert all(
         found <= most for found, most in zip(column(table, "breaks"), column(table, "at most"))
     )
+    [anew] = replace(accepting.ACCEPTING_ANEW, seeds=(0,)).run(["made"], quiet)
+    assert anew.rows == table.rows[:2]
+
+
+def test_a_split_made_anew_keeps_groups_together_and_learns_words_on_training_rows():
+    data, other = (split_data("debtags", seed, anew=True) for seed in (1, 2))
+    published = split_data("debtags", 0)
+    assert data.train.n + len(data.groups_test) == published.train.n + len(published.groups_test)
+    assert not set(data.train.groups) & set(data.groups_test)
+    assert set(data.groups_test) != set(other.groups_test)
+    norms = np.sqrt(np.asarray((data.X_test**2).sum(axis=1)))
+    np.testing.assert_allclose(norms[norms > 0], 1)
 
 
 def test_figures_have_a_deviation_where_there_are_several_seeds():

@@ -5,7 +5,7 @@ Where the thesis splits at random, its figures stand beside ours as orientation 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -56,27 +56,41 @@ def seeds_for(name: str) -> tuple[int, ...]:
     return (0, 1) if name in LARGE else (0, 1, 2)
 
 
-def split_data(name: str, seed: int) -> SplitData:
+def split_data(name: str, seed: int, *, anew: bool = False) -> SplitData:
     """A data set as the studies use it; the seed matters where the split is made anew."""
-    return _split(name, seed if name in SPLIT_ANEW else 0)
+    anew = anew or name in SPLIT_ANEW
+    return _split(name, seed if anew else 0, anew)
 
 
 @lru_cache(maxsize=1)
-def _split(name: str, seed: int) -> SplitData:
+def _split(name: str, seed: int, anew: bool) -> SplitData:
     dataset = as_numbers(part_of(name, PUBLISHED, 0, None))
     X, Xt = dataset.X_train, dataset.X_test
     Y, Yt = (dataset.labels.encode(part) for part in (dataset.Y_train, dataset.Y_test))
+    train = TrainingRows(X, Y, None, dataset.groups_train)
+    test = TrainingRows(Xt, Yt, None, dataset.groups_test)
+    if anew:
+        train, test = _split_anew(train, test, seed)
     if name in TFIDF:
-        learnt = TfidfTransformer(sublinear_tf=True).fit(X)
-        X, Xt = (canonical_csr(learnt.transform(part)) for part in (X, Xt))
-    if name not in SPLIT_ANEW:
-        rows = TrainingRows(X, Y, None, dataset.groups_train)
-        return SplitData(name, rows, Xt, Yt, dataset.groups_test)
-    X = canonical_csr(sparse.vstack([sparse.csr_array(X), sparse.csr_array(Xt)], format="csr"))
-    Y = binary_csr(sparse.vstack([Y, Yt], format="csr"))
-    train, test = holdout(Y, test_size=0.25, random_state=seed)
-    rows = TrainingRows(X[train], Y[train], None, None)
-    return SplitData(name, rows, X[test], Y[test], None)
+        learnt = TfidfTransformer(sublinear_tf=True).fit(train.X)
+        train, test = (
+            replace(part, X=canonical_csr(learnt.transform(part.X))) for part in (train, test)
+        )
+    return SplitData(name, train, test.X, test.Y, test.groups)
+
+
+def _split_anew(
+    train: TrainingRows, test: TrainingRows, seed: int
+) -> tuple[TrainingRows, TrainingRows]:
+    """The same rows, three quarters of them for training; groups stay together."""
+    X = sparse.vstack([sparse.csr_array(part.X) for part in (train, test)], format="csr")
+    Y = sparse.vstack([part.Y for part in (train, test)], format="csr")
+    groups = None
+    if train.groups is not None and test.groups is not None:
+        groups = np.concatenate([train.groups, test.groups])
+    rows = TrainingRows(canonical_csr(X), binary_csr(Y), None, groups)
+    parts = holdout(rows.Y, test_size=0.25, groups=groups, random_state=seed)
+    return rows.taken(parts[0]), rows.taken(parts[1])
 
 
 @dataclass(frozen=True)

@@ -98,15 +98,20 @@ def predictions(entry: Entry, spec: ModelSpec, dataset: Dataset, seed: int) -> d
 
 
 def made(spec: ModelSpec, seed: int) -> Any:
-    """The model of a spec, not fitted; models inside are made first."""
+    """The model of a spec, not fitted; models inside, alone or in a list, are made first."""
     cls = _class_of(spec.model)
-    given = {
-        name: made(value, seed) if isinstance(value, ModelSpec) else value
-        for name, value in spec.parameters.items()
-    }
+    given = {name: _made_within(value, seed) for name, value in spec.parameters.items()}
     if "random_state" in signature(cls).parameters:
         given = {"random_state": seed} | given
     return cls(**given)
+
+
+def _made_within(value: Any, seed: int) -> Any:
+    if isinstance(value, ModelSpec):
+        return made(value, seed)
+    if isinstance(value, list):
+        return [_made_within(one, seed) for one in value]
+    return value
 
 
 def prepared(entry: Entry, dataset: Dataset) -> Dataset:

@@ -115,6 +115,17 @@ RERANKED_OTHERS = tuple(
     for one in (spec, ModelSpec(f"{spec.name}, reranked", "Reranker", {"estimator": spec}))
 )
 
+_SINGLE = ModelSpec("CBM", "CBM", {"n_components": 30, "C": "auto"})
+_TOGETHER = ModelSpec("both", "ModelAverage", {"estimators": [BR, _SINGLE]})
+AVERAGES = (
+    _SINGLE,
+    _TOGETHER,
+    *(
+        ModelSpec(f"{spec.name}, reranked", "Reranker", {"estimator": spec, "n_training_sets": 10})
+        for spec in (BR, _SINGLE, _TOGETHER)
+    ),
+)
+
 _2016 = published.METHODS_2016
 _SUPPLEMENT = "Li 2016, supplement, Table 2"
 
@@ -255,6 +266,18 @@ METHOD_ENTRIES = (
         seeds=TWO,
         zero_division=1.0,
         notes="Both know the sets of training alone, so that reranking can only choose among them.",
+        quick={"datasets": ("emotions",)},
+    ),
+    Entry(
+        name="rerank-average",
+        title="Does reranking help an average of models, where it knows what each of them says?",
+        datasets=("medical", "enron", "bibtex", "rcv1sub1"),
+        models=AVERAGES,
+        decisions=("set_accuracy",),
+        also=("instance_f1", "fit_seconds"),
+        seeds=TWO,
+        zero_division=1.0,
+        notes="Ten sets of training are among the candidates. CBM is one mixture.",
         quick={"datasets": ("emotions",)},
     ),
 )

@@ -75,7 +75,7 @@ PLACES = (
         LI_2019,
         "section 4.11",
         "reranking of other models",
-        ("rerank-cbm", "chains-rerank", "rerank-sets"),
+        ("rerank-cbm", "chains-rerank", "rerank-sets", "rerank-average"),
     ),
     Place(
         HONG,
@@ -96,7 +96,7 @@ PLACES = (
     Place(RUBIN, "Figure 14", "EUR-Lex beside other work", (), "EUR-Lex is not at hand"),
     Place(OWN, "peers", "what a user would pick instead", ("peers",)),
     Place(OWN, "many labels", "many labels", ("cbm-debtags", "cbm-delicious", "cbm-variants")),
-    Place(OWN, "unread", "what may be accepted unread", ("auto-accept",)),
+    Place(OWN, "unread", "what may be accepted unread", ("auto-accept", "auto-accept-anew")),
     Place(OWN, "quick", "to see the runner at work", ("br-quick",)),
 )
 

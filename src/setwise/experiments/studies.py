@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from setwise.experiments.accepting import ACCEPTING
+from setwise.experiments.accepting import ACCEPTING, ACCEPTING_ANEW
 from setwise.experiments.artificial_study import ARTIFICIAL
 from setwise.experiments.calibration_table import CALIBRATION
 from setwise.experiments.component_study import COMPONENTS
@@ -29,6 +29,7 @@ STUDIES: dict[str, Study] = {
         RERANKING_CBM,
         NOISE,
         ACCEPTING,
+        ACCEPTING_ANEW,
         YAHOO,
         FREQUENCY,
         TOPIC_PRESETS,

@@ -66,7 +66,8 @@ class SetCalibrator(SetClassifier):
         What confidence is about: the probability that the set is exactly right, or its expected F1.
     features : {"all", "thesis"} or tuple of names
         What trees see beside the labels of the set: the three features of the thesis (score, prior,
-        size), or all of ``setwise.calibration.features.NUMBERS``.
+        size), or all of ``setwise.calibration.features.NUMBERS``; of a ``ModelAverage`` that is
+        also what each of its models says.
     label_calibration : {"isotonic", "platt", None}
         Calibrates single labels first, where the model's labels are independent.
     n_candidates : int

@@ -173,8 +173,11 @@ def _all_of(records: list[Record], key: str) -> dict[str, str]:
         name: _span(record[key][name] for record in records if name in record[key])
         for name in names
     }
-    states = found.get("source", "").count(",") + 1
-    return found | ({"source": f"{states} states"} if states > 1 else {})
+    sources = {record[key].get("source") for record in records} if "source" in found else set()
+    if len(sources) > 1:
+        earlier = ", some of before they were told apart" if None in sources else ""
+        found["source"] = f"in {len(sources - {None})} states{earlier}"
+    return found
 
 
 def _span(values: Iterable[Any]) -> str:

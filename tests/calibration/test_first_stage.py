@@ -105,6 +105,30 @@ def test_of_an_average_each_models_opinion_is_known(stage_of, data):
     assert alone.features(alone.distribution(X)).numbers["opinions"].shape[1] == 0
 
 
+def test_opinions_keep_their_places_where_models_are_left_out(stage_of, data):
+    X = data[0][120:]
+    members = [sw.BinaryRelevance(C=0.01), sw.BinaryRelevance(), sw.PowerSet(C=10.0)]
+    stage = stage_of(sw.ModelAverage(members, weights=[0.5, 0.0, 0.5]), n_candidates=3)
+    found = stage.features(stage.distribution(X))
+    row, sets = found.candidates.row, found.candidates.sets
+    first, last = (m.predict_dist(X[row]).log_prob(sets) for m in stage.model_.models_)
+    expected = np.column_stack([first, found.score, last])
+    np.testing.assert_allclose(found.numbers["opinions"], expected)
+    free = stage_of(sw.ModelAverage(weights="equal"), n_candidates=3)
+    assert free.features(free.distribution(X)).numbers["opinions"].shape[1] == 0
+
+
+def test_folds_may_leave_out_different_models():
+    random = np.random.default_rng(2)
+    X = random.normal(size=(200, 3))
+    Y = (X + random.logistic(size=(200, 3)) > 0).astype(int)
+    members = [sw.BinaryRelevance(C=1.0), sw.PowerSet(C=1.0), sw.BinaryRelevance(C=0.1)]
+    model = sw.Reranker(sw.ModelAverage(members), n_folds=5, ensemble=True).fit(X, Y)
+    kept = {tuple(np.flatnonzero(stage.model_.all_weights_)) for stage in model.stages_}
+    assert len(kept) > 1
+    assert model.predict_confidence(X).shape == (200,)
+
+
 def test_labels_are_calibrated_before_sets_are_listed(stage_of, data):
     X, Y = data
     raw = stage_of().model_.predict_proba(X[120:])

@@ -29,8 +29,15 @@ def made(monkeypatch):
     data = SplitData(
         "made", TrainingRows(X[:500], Y[:500], None, groups[:500]), X[500:], Y[500:], groups[500:]
     )
+    asked = []
+
+    def split(name, seed, *, anew=False):
+        asked.append(anew)
+        return data
+
+    monkeypatch.setattr(accepting, "asked", asked, raising=False)
     for module in (calibration_table, reranking, noise_study, accepting):
-        monkeypatch.setattr(module, "split_data", lambda name, seed, **_: data)
+        monkeypatch.setattr(module, "split_data", split)
     yield data
     chosen_C.cache_clear()
 
@@ -112,6 +119,7 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     )
     [anew] = replace(accepting.ACCEPTING_ANEW, seeds=(0,)).run(["made"], quiet)
     assert anew.rows == table.rows[:2]
+    assert accepting.asked == [False, True]
 
 
 def test_a_split_made_anew_keeps_groups_together_and_learns_words_on_training_rows():

@@ -268,16 +268,33 @@ class Experts(Distribution):
         return log_normalised(self.log_pi)
 
 
+@dataclass(frozen=True, eq=False)
 class OpinionPool(Experts):
     """A mixture whose experts are whole models, each with an opinion that counts by itself.
 
     Where they disagree a calibrator may know better than their average whom to believe.
+
+    Parameters
+    ----------
+    n_models : int
+        How many models there were, some of which may have been left out.
+    places : tuple of int
+        Which of them the experts are, so that an opinion keeps its place whoever was left out.
     """
 
+    n_models: int = 0
+    places: tuple[int, ...] = ()
+
     def opinions(self, Y: Any) -> np.ndarray:
-        """Log-probability of one label set a row by each model, (n, M)."""
+        """Log-probability of one label set a row by each model, (n, M).
+
+        Models that were left out are of the others' opinion.
+        """
         sets = self._dense_sets(Y)
-        return np.stack([model.log_prob(sets) for model in self.experts], axis=1)
+        told = np.stack([model.log_prob(sets) for model in self.experts], axis=1)
+        opinions = np.tile(_log_sums(self._log_weights + told)[:, None], (1, self.n_models))
+        opinions[:, list(self.places)] = told
+        return opinions
 
 
 def given_any_label(log_pi: np.ndarray, log_any: np.ndarray) -> np.ndarray:

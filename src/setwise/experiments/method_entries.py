@@ -121,6 +121,7 @@ RERANKED_OTHERS = tuple(
 _SINGLE = ModelSpec("CBM", "CBM", {"n_components": 30, "C": "auto"})
 _TOGETHER = ModelSpec("both", "ModelAverage", {"estimators": [BR, _SINGLE]})
 AVERAGES = (
+    BR,
     _SINGLE,
     _TOGETHER,
     *(

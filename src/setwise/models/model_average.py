@@ -22,7 +22,7 @@ from setwise.data.arguments import check_count
 from setwise.decisions import Decision
 from setwise.distributions import Distribution
 from setwise.distributions.batched import BATCH_CELLS, Batched
-from setwise.distributions.experts import OpinionPool
+from setwise.distributions.experts import Experts, OpinionPool
 from setwise.errors import DataError
 from setwise.metrics.options import check_choice
 from setwise.models.about import About
@@ -183,10 +183,20 @@ class ModelAverage(SetClassifier):
         return likeliest_weights(log_prob, None if sample_weight is None else sample_weight[rows])
 
     def _distribution(self, X: Any) -> Distribution:
-        def average(rows: Any) -> OpinionPool:
+        def average(rows: Any) -> Experts:
             parts = [model.predict_dist(X[rows]) for model in self.models_]
             log_pi = np.tile(np.log(self.weights_), (parts[0].n_rows, 1))
-            return OpinionPool(log_pi, parts, most_listed=LISTED, warn=False)
+            if self.estimators is None:  # other rows may have other models, without places
+                return Experts(log_pi, parts, most_listed=LISTED, warn=False)
+            places = tuple(np.flatnonzero(self.all_weights_).tolist())
+            return OpinionPool(
+                log_pi,
+                parts,
+                most_listed=LISTED,
+                warn=False,
+                n_models=len(self.all_weights_),
+                places=places,
+            )
 
         n, L = X.shape[0], len(self.label_names_)
         size = max(1, BATCH_CELLS // (CELLS_A_LABEL * L))

@@ -15,6 +15,7 @@ from scipy import stats
 from setwise.pipeline.bootstrap import bootstrap_weights
 
 LEVEL = 0.05
+NOTHING = 1e-12  # an error that rounding makes of none, as of a single group
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,9 @@ def rows_differ(ours: np.ndarray, theirs: np.ndarray, groups: np.ndarray | None 
     """Whether the same test rows are told differently: the mean gap over its standard error."""
     gaps = ours - theirs
     error = standard_error(gaps, groups)
-    return bool(abs(gaps.mean()) > stats.norm.ppf(1 - LEVEL / 2) * error) if error else False
+    return (
+        bool(abs(gaps.mean()) > stats.norm.ppf(1 - LEVEL / 2) * error) if error > NOTHING else False
+    )
 
 
 def paired_bootstrap(

@@ -71,7 +71,7 @@ class Peer(BaseEstimator):  # type: ignore[misc]
 
     def predict_for(self, X: Any, target: str) -> np.ndarray:
         """Sets, 0/1 (n, L), by the setting that is best for a target."""
-        found: np.ndarray = self.fitted_[target].predict(X)
+        found: np.ndarray = self.fitted_[target]._sets(X)
         return found
 
     def _best_numbers(
@@ -80,7 +80,7 @@ class Peer(BaseEstimator):  # type: ignore[misc]
         """The number of the setting that is best for each target, on held-out rows."""
         scores = []
         for setting in self.settings:
-            found = self._judge()._fit_all(X[train], Y[train], setting).predict(X[test])
+            found = self._judge()._fit_all(X[train], Y[train], setting)._sets(X[test])
             measured = set_measures(Y[test], found)
             scores.append(
                 {target: sign * measured[name] for target, (name, sign) in TARGETS.items()}
@@ -93,7 +93,11 @@ class Peer(BaseEstimator):  # type: ignore[misc]
         return twin
 
     def predict(self, X: Any) -> np.ndarray:
-        """Sets, 0/1 (n, L)."""
+        """Sets for set accuracy."""
+        return self.predict_for(X, "set_accuracy")
+
+    def _sets(self, X: Any) -> np.ndarray:
+        """Sets, 0/1 (n, L), of what one setting has fitted."""
         found = np.tile(self.constant_, (X.shape[0], 1))
         found[:, self.varied_] = self._predict(self._scaled(X))
         return found

@@ -123,7 +123,7 @@ def test_folds_may_leave_out_different_models():
     X = random.normal(size=(200, 3))
     Y = (X + random.logistic(size=(200, 3)) > 0).astype(int)
     members = [sw.BinaryRelevance(C=1.0), sw.PowerSet(C=1.0), sw.BinaryRelevance(C=0.1)]
-    model = sw.Reranker(sw.ModelAverage(members), n_folds=5, ensemble=True).fit(X, Y)
+    model = sw.Reranker(sw.ModelAverage(members), n_folds=3, ensemble=True).fit(X, Y)
     kept = {tuple(np.flatnonzero(stage.model_.all_weights_)) for stage in model.stages_}
     assert len(kept) > 1
     assert model.predict_confidence(X).shape == (200,)

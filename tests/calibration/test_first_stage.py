@@ -93,11 +93,11 @@ def test_of_an_average_each_models_opinion_is_known(stage_of, data):
     opinions = found.numbers["opinions"]
     for place, model in enumerate(stage.model_.models_):
         own = model.predict_dist(X[row]).log_prob(sets)
-        np.testing.assert_allclose(opinions[:, place], own)
+        np.testing.assert_allclose(opinions[:, place], own, rtol=1e-9)
     batched = Batched(
         lambda rows: stage.model_.predict_dist(X[rows]), np.arange(len(X)), 4, 7, True
     )
-    np.testing.assert_allclose(opinions_of(batched, found.candidates), opinions)
+    np.testing.assert_allclose(opinions_of(batched, found.candidates), opinions, rtol=1e-9)
     names = ("score", "opinions", "size")
     assert found.matrix(names).shape[1] == len(found.signs(names)) == 4 + 4
     assert found.signs(names)[:4] == [1, 1, 1, 0]
@@ -113,7 +113,7 @@ def test_opinions_keep_their_places_where_models_are_left_out(stage_of, data):
     row, sets = found.candidates.row, found.candidates.sets
     first, last = (m.predict_dist(X[row]).log_prob(sets) for m in stage.model_.models_)
     expected = np.column_stack([first, found.score, last])
-    np.testing.assert_allclose(found.numbers["opinions"], expected)
+    np.testing.assert_allclose(found.numbers["opinions"], expected, rtol=1e-9)
     free = stage_of(sw.ModelAverage(weights="equal"), n_candidates=3)
     assert free.features(free.distribution(X)).numbers["opinions"].shape[1] == 0
 

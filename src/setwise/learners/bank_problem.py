@@ -68,13 +68,30 @@ def in_precision(X: Any, dtype: Any, *, check_size: bool = True) -> Any:
         raise DataError(f"dtype must be float32, float64 or None, not {dtype!r}; pass one of these")
     dtype = np.dtype(dtype or X.dtype)
     if check_size:
-        _check_size(X.data if sparse.issparse(X) else X, dtype)
+        _check_size(X, dtype)
     return X.astype(dtype, copy=False)
 
 
-def _check_size(entries: np.ndarray, dtype: np.dtype) -> None:
-    largest = max(float(entries.max(initial=0)), -float(entries.min(initial=0)))
-    if largest > float(np.finfo(dtype).max) ** 0.4:
+def in_single_precision(X: Any) -> Any:
+    """X in single precision, or as it is where that would not hold the sums of its squares."""
+    fits = _largest(X) <= _most(np.dtype(np.float32))
+    return X.astype(np.float32, copy=False) if fits else X
+
+
+def _largest(X: Any) -> float:
+    """The largest magnitude of its entries."""
+    entries = X.data if sparse.issparse(X) else X
+    return max(float(entries.max(initial=0)), -float(entries.min(initial=0)))
+
+
+def _most(dtype: np.dtype) -> float:
+    """Entries up to here have squares that can be added up."""
+    return float(np.finfo(dtype).max) ** 0.4
+
+
+def _check_size(X: Any, dtype: np.dtype) -> None:
+    largest = _largest(X)
+    if largest > _most(dtype):
         raise DataError(
             f"X holds {largest:.1g}, and sums of its squares would overflow {dtype}; "
             "scale the features to similar size"

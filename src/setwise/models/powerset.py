@@ -46,6 +46,8 @@ class PowerSet(SetClassifier):
         Whether the empty set may be predicted; "auto": if training has one.
     max_iter : int
         Cap on the iterations of "logistic" and "elastic", or trees a class of "boosting".
+    tol : float
+        For "logistic": how far the objective may be above its minimum, relative to it.
     dtype : {"auto", "float32", "float64"}
         What "logistic" computes in; "auto": the precision of X, but float32 where there are more
         than 256 classes.
@@ -91,6 +93,7 @@ class PowerSet(SetClassifier):
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
         max_iter: int = 200,
+        tol: float = 1e-7,
         dtype: str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -101,6 +104,7 @@ class PowerSet(SetClassifier):
         self.target = target
         self.allow_empty = allow_empty
         self.max_iter = max_iter
+        self.tol = tol
         self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -131,6 +135,7 @@ class PowerSet(SetClassifier):
         if isinstance(self.learner, str) and self.learner == "logistic":
             many = "float32" if n_classes > MANY else None
             gate.dtype = many if self.dtype == "auto" else self.dtype
+            gate.tol = self.tol
         return gate
 
     def _distribution(self, X: Any) -> Distribution:

@@ -31,7 +31,7 @@ from setwise.models.base import SetClassifier
 from setwise.models.crf.listed import Likelihood, OnList
 from setwise.models.crf.potentials import all_sets, four_weights, linear_part, pair_scores
 from setwise.models.crf.pruned import OnFree, pruned, pruned_distribution
-from setwise.models.crf.solve import Strength, fit_field
+from setwise.models.crf.solve import TOL, Strength, fit_field
 from setwise.models.strength import best_C, is_auto
 from setwise.storage import storable
 
@@ -72,6 +72,8 @@ class PairwiseCRF(SetClassifier):
         Whether the empty set may be predicted; "auto": if training has one.
     max_iter : int
         Cap on the iterations of the solver.
+    tol : float
+        How far the objective may be above its minimum, relative to it, by the solver's estimate.
     random_state : int
         Seeds rows held out to tune decisions, and the binary relevance of "pruned".
     n_jobs : int, optional
@@ -125,6 +127,7 @@ class PairwiseCRF(SetClassifier):
         target: str | Decision = "set_accuracy",
         allow_empty: bool | str = "auto",
         max_iter: int = 500,
+        tol: float = TOL,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -139,6 +142,7 @@ class PairwiseCRF(SetClassifier):
         self.target = target
         self.allow_empty = allow_empty
         self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -164,7 +168,10 @@ class PairwiseCRF(SetClassifier):
         dense = Y.toarray().astype(np.float64)
         likelihood, learnt = self._likelihood(X, Y, dense, weight, C)
         field = fit_field(
-            X, dense, weight, likelihood, strength, max_iter=self.max_iter, n_jobs=self.n_jobs
+            *(X, dense, weight, likelihood, strength),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
         )
         if self.verbose:
             print(f"field: {field.n_iter} iterations, objective {field.objective:.6g}")

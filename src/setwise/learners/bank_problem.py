@@ -86,7 +86,8 @@ def _largest(X: Any) -> float:
 
 def _most(dtype: np.dtype) -> float:
     """Entries up to here have squares that can be added up."""
-    return float(np.finfo(dtype).max) ** 0.4
+    most: float = float(np.finfo(dtype).max) ** 0.4
+    return most
 
 
 def _check_size(X: Any, dtype: np.dtype) -> None:

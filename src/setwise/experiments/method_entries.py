@@ -32,7 +32,12 @@ METHODS = (
     ModelSpec("CDN", "DependencyNetwork", {"C": "auto"}),
     ModelSpec("pairCRF", CRF.model, CRF.parameters),
     CBM,
-    ModelSpec("BR boosted", "BinaryRelevance", _BOOSTED),
+    ModelSpec(
+        "BR boosted",
+        "BinaryRelevance",
+        _BOOSTED,
+        by_dataset={"tmc2007": {"max_iter": 600}},  # best on held-out training rows
+    ),
     ModelSpec("PowSet boosted", "PowerSet", _BOOSTED, datasets=("scene", "emotions")),
     ModelSpec(
         "CBM boosted",
@@ -41,7 +46,7 @@ METHODS = (
         by_dataset=QUICK_BOOSTED
         | {
             "rcv1sub1": {"n_components": 45, "max_iter": 15},
-            "tmc2007": {"n_components": 20, "max_iter": 15},
+            "tmc2007": {"n_components": 20},
         },
     ),
 )
@@ -162,7 +167,7 @@ METHOD_ENTRIES = (
         },
         notes="All predict their likeliest set, as there; where training has no empty set, none "
         "is predicted, which the paper says of CBM alone. CBM is the average of five mixtures, "
-        "the boosted one a single mixture, after 40 rounds on scene and 15 elsewhere. Chains take "
+        "the boosted one a single mixture, after 40 rounds, and 15 on rcv1sub1. Chains take "
         "labels by falling frequency, and features as they are; chains-splits has them in a learnt "
         "order, with standardised features.",
         quick={"datasets": ("emotions",)},

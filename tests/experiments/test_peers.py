@@ -134,15 +134,15 @@ def test_boomer_needs_a_python_of_its_own(rows, monkeypatch):
 
 def test_boomer_is_asked_through_files(rows, tmp_path, monkeypatch):
     X, Y = rows
-    package = tmp_path / "mlrl/boosting"
+    package, fits = tmp_path / "mlrl/boosting", tmp_path / "fits"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
         "class BoomerClassifier:\n"
-        "    def __init__(self, **given): self.given = given\n"
-        "    def fit(self, X, Y): self.n = Y.shape[1]\n"
+        "    def __init__(self, **given): self.__dict__.update(given)\n"
+        f"    def fit(self, X, Y): self.n = Y.shape[1]; open({str(fits)!r}, 'a').write('x')\n"
         "    def predict(self, X):\n"
         "        import numpy as np\n"
-        "        value = self.given['binary_predictor'] == 'gfm' and self.given['max_rules'] == 7\n"
+        "        value = self.binary_predictor == 'gfm' and self.max_rules == 7\n"
         "        return np.full((X.shape[0], self.n), value)\n"
     )
     python = tmp_path / "python"
@@ -151,8 +151,10 @@ def test_boomer_is_asked_through_files(rows, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(python))
     model, few = Boomer(n_rules=7).fit(X, Y), X[:9]
     assert model.predict_for(few, "f1").tolist() == [[1] * 4] * 9
-    assert model.predict_for(few, "f1") is model.predict_for(few, "f1")
-    assert all(seconds >= 0 for seconds in model.seconds_["gfm"])
+    assert model.predict_for(few, "set_accuracy").tolist() == [[0] * 4] * 9
+    assert fits.read_text() == "x"  # one fit for both
+    assert model.seconds_.keys() == {"fit", "predict"}
+    assert min(model.seconds_.values()) >= 0
     assert model.predict_for(sparse.csr_array(X[:9]), "set_accuracy").sum() == 0
     (package / "__init__.py").write_text("raise ImportError('no such thing')")
     with pytest.raises(MissingDependency, match="no such thing"):

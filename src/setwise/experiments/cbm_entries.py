@@ -1,7 +1,8 @@
 """Experiments with conditional Bernoulli mixtures, with what others have reached.
 
 Settings are chosen in each fit, by training rows that it holds out: C, and whether components share
-their label classifiers. The number of components is the authors'; five mixtures are averaged.
+their label classifiers. Five mixtures, of as many components as the authors' program had in the
+runs beside ours, are averaged.
 """
 
 from __future__ import annotations

@@ -105,8 +105,31 @@ DIFFERENCES = {
     "rcv1sub1": "rcv1sub1 has 100 labels here (the public file repaired), 103 in the papers.",
     "tmc2007": "tmc2007 has 500 features here, 49,060 in the papers.",
     "ohsumed": "ohsumed has 1,002 features here, far fewer than in the thesis.",
-    "bibtex": "bibtex is split as Mulan has it; the thesis splits at random.",
 }
+#: table -> the same, for those that differ there alone
+DIFFERENCES_BY_TABLE = {
+    (LI_2019, f"Table 4.{number}"): {
+        "bibtex": "bibtex is split as Mulan has it; chapter 4 of the thesis splits at random."
+    }
+    for number in (1, 3, 4)
+}
+
+
+def differences_of(name: str, datasets: list[str]) -> list[str]:
+    """How the data sets of an experiment differ from what the papers have.
+
+    >>> differences_of("f1-methods", ["bibtex"])
+    []
+    >>> len(differences_of("rerank", ["bibtex"]))
+    1
+    """
+    places = places_of(name)
+    if all(paper == OWN for paper, _ in places):
+        return []
+    known = dict(DIFFERENCES)
+    for place in places:
+        known |= DIFFERENCES_BY_TABLE.get(place, {})
+    return [known[data] for data in datasets if data in known]
 
 
 def places_of(name: str) -> tuple[tuple[str, str], ...]:

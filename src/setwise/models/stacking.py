@@ -44,7 +44,9 @@ class StackedBinaryRelevance(SetClassifier):
     kind : {"2BR", "DBR"}
         Whether the second stage sees probabilities of all labels, or the other labels themselves.
     learner : {"logistic", "elastic", "boosting"}, learner object, or scikit-learn classifier
-        What learns each label, in both stages.
+        What learns each label.
+    second_learner : the same kinds, optional
+        What learns each label in the second stage, if not ``learner``.
     use_features : bool
         Whether the second stage sees the features too.
     C : float or "auto"
@@ -103,6 +105,7 @@ class StackedBinaryRelevance(SetClassifier):
         kind: str = "2BR",
         *,
         learner: Any = "logistic",
+        second_learner: Any = None,
         use_features: bool = True,
         C: float | str = 1.0,
         C_labels: float = C_LABELS,
@@ -116,6 +119,7 @@ class StackedBinaryRelevance(SetClassifier):
     ) -> None:
         self.kind = kind
         self.learner = learner
+        self.second_learner = second_learner
         self.use_features = use_features
         self.C = C
         self.C_labels = C_labels
@@ -139,14 +143,15 @@ class StackedBinaryRelevance(SetClassifier):
         if self.kind == "2BR":
             said = self._out_of_fold(first, X, Y, sample_weight, groups, C)
             joined = with_labels(self._seen(X), self._scale(C) * said)
-            second: Any = self._bank(C).fit(joined, Y, sample_weight=sample_weight)
+            second: Any = self._bank(C, self._second()).fit(joined, Y, sample_weight=sample_weight)
             return common | {"second_": second, **_NO_WEIGHTS}
         return common | self._from_labels(X, Y.toarray().astype(np.float64), sample_weight, C)
 
     def _from_labels(self, X: Any, Y: np.ndarray, weight: Any, C: Any) -> dict[str, Any]:
         """The second stage of "DBR": all labels at once where they are logistic regressions."""
         others = ~np.eye(Y.shape[1], dtype=bool)
-        if isinstance(self.learner, str) and self.learner == "logistic":
+        learner = self._second()
+        if isinstance(learner, str) and learner == "logistic":
             found = fit_network(
                 self._seen(X), Y, others, C=C, C_labels=self.C_labels, weight=weight,
                 max_iter=self.max_iter, n_jobs=self.n_jobs,
@@ -161,7 +166,7 @@ class StackedBinaryRelevance(SetClassifier):
             X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
         seen, scale = self._seen(X), self._scale(C)
         banks = [
-            self._bank(C).fit(
+            self._bank(C, learner).fit(
                 with_labels(seen, scale * Y * others[label]), Y[:, [label]], sample_weight=weight
             )
             for label in range(Y.shape[1])
@@ -216,9 +221,13 @@ class StackedBinaryRelevance(SetClassifier):
         )  # fmt: skip
         return first.with_chosen_C(X, Y, weight, groups).C if self.C == "auto" else self.C
 
-    def _bank(self, C: Any) -> Any:
+    def _second(self) -> Any:
+        """What learns the second stage."""
+        return self.learner if self.second_learner is None else self.second_learner
+
+    def _bank(self, C: Any, learner: Any = None) -> Any:
         return make_bank(
-            self.learner,
+            self.learner if learner is None else learner,
             C=C,
             max_iter=self.max_iter,
             random_state=self.random_state,
@@ -231,7 +240,8 @@ class StackedBinaryRelevance(SetClassifier):
 
     def _scale(self, C: Any) -> float:
         """What the first stage's answers are multiplied by, so that C_labels is their penalty."""
-        penalised = isinstance(self.learner, str) and self.learner in LEARNERS_WITH_C
+        learner = self._second()
+        penalised = isinstance(learner, str) and learner in LEARNERS_WITH_C
         return float(np.sqrt(self.C_labels / float(C))) if penalised else 1.0
 
     def _iterations(self) -> int:

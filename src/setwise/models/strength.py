@@ -15,7 +15,10 @@ from setwise.models.climb import climb_both_ways
 from setwise.models.held_out import held_out_parts
 
 #: What "auto" tries for C, from the middle upwards or downwards, and on which share of the rows.
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+STRENGTHS = (
+    *(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+    *(30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5),
+)
 MIDDLE = 1.0
 HELD_OUT_SHARE = 0.2
 #: Enough to tell one strength from the next, which differ by far more, and several times as fast.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from setwise.experiments.entry import Entry
 from setwise.experiments.pages.compare import WORDS, contrasts, pivots
 from setwise.experiments.records import Results
-from setwise.experiments.registry import DIFFERENCES, OWN, PLACES, places_of
+from setwise.experiments.registry import PLACES, differences_of
 from setwise.experiments.runner import experiments, find, told
 from setwise.experiments.sources import is_path, shown
 from setwise.experiments.study import Study
@@ -85,14 +86,11 @@ def _in_order(experiment: Experiment, records: list[Record]) -> list[Record]:
 def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dict[str, Any]:
     datasets = list(dict.fromkeys(record["unit"]["dataset"] for record in records))
     summary = told(experiment, records)
-    is_of_paper = any(paper != OWN for paper, _ in places_of(experiment.name))
     facts: dict[str, Any] = {
         "title": experiment.title,
         "quick": is_quick,
         "failed": _failures(summary["failed"]),
-        "differences": [
-            DIFFERENCES[name] for name in datasets if name in DIFFERENCES and is_of_paper
-        ],
+        "differences": differences_of(experiment.name, datasets),
         "seconds": sum(record.get("seconds", 0.0) for record in records),
         "seeds": sorted({record["unit"]["seed"] for record in records}),
         "warnings": _warnings(records),
@@ -140,19 +138,27 @@ def _certificates(rows: list[dict[str, Any]]) -> list[str]:
 
 def _failures(failed: list[dict[str, Any]]) -> list[str]:
     """One sentence for each model and reason, with the data sets it failed on."""
-    where: dict[tuple[str, str], list[str]] = {}
-    for one in failed:
-        key = (one["unit"]["model"], one["reason"])
-        where.setdefault(key, []).append(shown(one["unit"]["dataset"]))
-    return [
-        f"{model or 'the study'} on {', '.join(dict.fromkeys(names))}: {reason}"
-        for (model, reason), names in where.items()
-    ]
+    return _by_model((one["unit"], one["reason"]) for one in failed)
 
 
 def _warnings(records: list[Record]) -> list[str]:
-    told = (line for record in records for line in record.get("warnings", ()))
-    return list(dict.fromkeys(line.split(";")[0] for line in told))[:5]
+    """One sentence for each model and what its fits warned of, with the data sets."""
+    return _by_model(
+        (record["unit"], re.sub(r"^\d+ of \d+", "some", line.split(";")[0]))
+        for record in records
+        for line in record.get("warnings", ())
+    )
+
+
+def _by_model(said: Iterable[tuple[dict[str, Any], str]]) -> list[str]:
+    """What was said of units, once for each model, with the data sets."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for unit, text in said:
+        where.setdefault((unit["model"], text), []).append(shown(unit["dataset"]))
+    return [
+        f"{model or 'the study'} on {', '.join(dict.fromkeys(names))}: {text}"
+        for (model, text), names in where.items()
+    ]
 
 
 def _place(place: Any, told_all: dict[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def sentences(told: dict[str, Any]) -> list[str]:
         found.append(f"Not run yet on {', '.join(told['absent'])}.")
     if told["notes"]:
         found.append(told["notes"])
-    return found
+    return found + [f"Warned of: {line}." for line in told["warnings"]]
 
 
 def rank_sentence(pivot: Pivot) -> str:

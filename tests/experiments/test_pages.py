@@ -12,9 +12,9 @@ from setwise.experiments.packing import packed, unpacked
 from setwise.experiments.pages import statistics
 from setwise.experiments.pages.compare import contrasts, pivots
 from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
-from setwise.experiments.pages.gather import gathered
+from setwise.experiments.pages.gather import _warnings, gathered
 from setwise.experiments.pages.html import page_of
-from setwise.experiments.pages.markdown import markdown_of
+from setwise.experiments.pages.markdown import markdown_of, sentences
 from setwise.experiments.records import Results
 from setwise.experiments.runner import run_tasks
 from setwise.experiments.studies import STUDIES
@@ -176,6 +176,16 @@ def test_the_markdown_page_has_ours_beside_theirs(facts):
     assert "(more). Not run: absent." in text
     assert "numpy" in text
     assert "| a | 0.125 |" in text
+
+
+def test_warnings_of_fits_are_told_with_model_and_data(small, tmp_path):
+    store = Results(tmp_path / "results")
+    hasty = ModelSpec("hasty", "BinaryRelevance", {"C": 100.0, "max_iter": 1})
+    entry = replace(small, models=(hasty,))
+    told = _warnings(run(entry, store))
+    assert told == ["hasty on tiny, other: some targets had not converged after 1 iterations"]
+    facts = {"quick": False, "protocol": "", "differences": [], "absent": [], "notes": ""}
+    assert sentences(facts | {"warnings": told}) == [f"Warned of: {told[0]}."]
 
 
 def test_the_html_page_needs_nothing_else(facts):

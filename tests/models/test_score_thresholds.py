@@ -4,6 +4,7 @@ import pytest
 from setwise import metrics
 from setwise.errors import DataError
 from setwise.models.score_thresholds import TARGETS, squashed, tuned_thresholds
+from setwise.models.set_only import without_empty
 
 GOOD = {
     "f1": lambda t, p, w: metrics.f1(t, p, zero_division=1.0, sample_weight=w),
@@ -14,19 +15,25 @@ GOOD = {
 }
 
 
+@pytest.mark.parametrize("allow_empty", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("target", GOOD)
-def test_no_threshold_is_better(target, seed):
+def test_no_threshold_is_better(target, seed, allow_empty):
     random = np.random.default_rng(seed)
     truth = (random.random((12, 4)) < 0.3).astype(np.int8)
     truth[0] = 0
     scores = 3 * truth + random.normal(scale=2, size=truth.shape) - 4
     weights = random.integers(1, 4, size=12).astype(float)
-    threshold = tuned_thresholds(target, scores, truth, weights)
-    found = GOOD[target](truth, (squashed(scores) >= threshold).astype(np.int8), weights)
-    every = [*squashed(scores).ravel(), np.inf]
-    best = max(GOOD[target](truth, (squashed(scores) >= t).astype(np.int8), weights) for t in every)
-    np.testing.assert_allclose(found, best, rtol=1e-12)
+
+    def good(threshold):
+        chosen = (squashed(scores) >= threshold).astype(np.int8)
+        return GOOD[target](
+            truth, chosen if allow_empty else without_empty(chosen, scores), weights
+        )
+
+    found = tuned_thresholds(target, scores, truth, weights, allow_empty=allow_empty)
+    best = max(good(threshold) for threshold in (*squashed(scores).ravel(), np.inf))
+    np.testing.assert_allclose(good(found), best, rtol=1e-12)
 
 
 def test_each_label_has_its_own_for_macro_f1():

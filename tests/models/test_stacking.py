@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import setwise as sw
 from setwise.errors import DataError
+from setwise.learners.boosting import BoostedBank
 from setwise.models import stacking
 from setwise.models.folds import dealt_out
 
@@ -127,6 +128,29 @@ def test_the_second_stage_of_any_learner_does_not_see_its_own_label():
     model = sw.StackedBinaryRelevance("DBR", learner=tree, use_features=False).fit(X, Y)
     for label, bank in enumerate(model.second_):
         assert bank.estimators_[0].feature_importances_[label] == 0
+
+
+@pytest.mark.parametrize("kind", ["2BR", "DBR"])
+def test_the_second_stage_may_have_a_learner_of_its_own(kind, tmp_path):
+    X, Y = rows()
+    boosted = BoostedBank(n_trees=5)
+    model = sw.StackedBinaryRelevance(kind, C=0.1, second_learner=boosted, allow_empty=True).fit(
+        X, Y
+    )
+    plain = sw.BinaryRelevance(C=0.1).fit(X, Y)
+    np.testing.assert_allclose(model.first_.weights_, plain.bank_.weights_, rtol=1e-9)
+    second = model.second_ if kind == "2BR" else model.second_[0]
+    assert isinstance(second, BoostedBank)
+    assert second.n_rounds_ == 5
+    if kind == "2BR":  # which sees probabilities as they are: no C weighs them
+        said = model._out_of_fold(model.first_, X, sparse.csr_array(Y), None, None, 0.1)
+        by_hand = BoostedBank(n_trees=5).fit(np.hstack([X, said]), Y)
+        seen = np.hstack([X, expit(model.first_.logits(X))])
+        expected = expit(by_hand.logits(seen))
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+    model.save(tmp_path / "model.setwise")
+    loaded = sw.load(tmp_path / "model.setwise")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
 def test_C_can_be_chosen():

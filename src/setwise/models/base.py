@@ -79,10 +79,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         space, Y = _labels(y, X.shape[0])
         weights = checked_weights(sample_weight, X)
         groups = checked_groups(groups, X.shape[0])
-        empty_rows = bool((np.diff(Y.indptr) == 0).any())
-        if self.allow_empty not in (True, False, "auto"):
-            raise DataError(f'allow_empty is True, False or "auto", not {self.allow_empty!r}')
-        allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
+        allow_empty = self._may_be_empty(Y)
         decision = self._decision()
         # A rule must be tuned on rows that its model has not seen.
         if decision.needs_tuning:
@@ -98,6 +95,14 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, value in fitted.items():
             setattr(self, name, value)
         return self
+
+    def _may_be_empty(self, Y: sparse.csr_array) -> bool:
+        """Whether the empty set may be predicted, by what was asked for or by training."""
+        if self.allow_empty not in (True, False, "auto"):
+            raise DataError(f'allow_empty is True, False or "auto", not {self.allow_empty!r}')
+        if self.allow_empty == "auto":
+            return bool((np.diff(Y.indptr) == 0).any())
+        return bool(self.allow_empty)
 
     def predict_dist(self, X: Any) -> Distribution:
         """p(y|x) for each row, as a distribution object."""

@@ -162,8 +162,7 @@ class ModelAverage(SetClassifier):
         strange = next((m for m in members if not isinstance(m, SetClassifier)), None)
         if strange is not None:
             raise DataError(f"estimators are models of this library, not {strange!r}")
-        empty_rows = bool((np.diff(Y.indptr) == 0).any())
-        allow_empty = empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
+        allow_empty = self._may_be_empty(Y)
         return [clone(model).set_params(allow_empty=allow_empty) for model in members]
 
     def _likeliest(

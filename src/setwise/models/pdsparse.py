@@ -137,6 +137,7 @@ class PDSparse(SetOnlyClassifier):
         threshold = tuned_thresholds(
             *(str(self.target), _product(rows[test], part.weights)),
             *(Y[test].toarray(), weight[test]),
+            allow_empty=self._may_be_empty(Y),
         )
         return {
             "weights_": found.weights[: X.shape[1]],

@@ -273,10 +273,6 @@ class CBM(Inspection, SetClassifier):
         by_target = self.stopping == "target"
         return target_score(self._decision()) if by_target else mean_log_likelihood
 
-    def _may_be_empty(self, Y: sparse.csr_array) -> bool:
-        empty_rows = bool((np.diff(Y.indptr) == 0).any())
-        return empty_rows if self.allow_empty == "auto" else bool(self.allow_empty)
-
     def _search(
         self,
         X: Any,

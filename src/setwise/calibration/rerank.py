@@ -172,7 +172,7 @@ class Reranker(SetCalibrator):
             np.arange(X.shape[0]),
             L,
             size,
-            self._may_be_empty,
+            self._lists_empty,
         )
 
     def _shortlist(self, X: Any) -> Shortlist:
@@ -186,10 +186,10 @@ class Reranker(SetCalibrator):
         sets[cell] = candidates.sets.toarray()
         weights[cell] = log_p
         listed = np.exp(weights).sum(axis=0)
-        return Shortlist(sets, weights, self._may_be_empty, np.clip(1 - listed, 0, 1 - LEAST))
+        return Shortlist(sets, weights, self._lists_empty, np.clip(1 - listed, 0, 1 - LEAST))
 
     @property
-    def _may_be_empty(self) -> bool:
+    def _lists_empty(self) -> bool:
         """Whether the model lists the empty set; a frozen one goes by its own training."""
         return bool(self.stages_[0].model_.allow_empty_)
 

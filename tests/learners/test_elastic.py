@@ -203,6 +203,7 @@ def test_stored_bank_predicts_the_same(tmp_path):
     [
         ({"penalty": -1}, "penalty must be a positive number"),
         ({"C": 0}, "C must be a positive number"),
+        ({"C": "auto"}, "C must be a positive number, not 'auto'"),
         ({"l1_ratio": 2}, "l1_ratio must lie in"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
     ],

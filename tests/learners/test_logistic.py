@@ -410,6 +410,10 @@ def test_bad_input_gets_a_sentence(change, message):
     [
         ({"C": -1.0}, "C must be positive and finite"),
         ({"C": [1.0, 2.0]}, r"C has shape \(2,\)"),
+        ({"C": "auto"}, "C is a number over zero, not 'auto'"),
+        ({"C": "1.0"}, "C is a number over zero, not '1.0'"),
+        ({"C": None}, "C is a number over zero, not None"),
+        ({"C": [[1.0], [1.0, 2.0]]}, "C is a number over zero, not"),
         ({"solver": "sag"}, "solver must be one of auto, lbfgs, dual"),
         ({"solver": "dual"}, "is for sparse X"),
         ({"dtype": np.int64}, "dtype must be float32, float64 or None"),

@@ -35,6 +35,23 @@ def test_of_equal_rows_the_first_are_taken(container):
     np.testing.assert_array_equal(found, [[0, 2, 4, 6], [1, 3, 5, 7]])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "d", "values"), [(60, 4, 3), (300, 8, 2)])
+def test_of_whole_numbers_that_tie_the_first_are_taken(container, n, d, values, dtype):
+    """Far more rows tie than are picked to be put in order by their true distances."""
+    X = np.random.default_rng(3).integers(0, values, size=(n, d)).astype(dtype)
+    stored = container(X)
+    np.testing.assert_array_equal(
+        nearest_rows(stored, stored, 5, own=True), by_sorting(X, X, 5, own=True)
+    )
+    np.testing.assert_array_equal(nearest_rows(stored[:20], stored, 5), by_sorting(X[:20], X, 5))
+
+
+def test_whole_numbers_far_from_the_origin_tie_as_well():
+    X = 1e8 + np.random.default_rng(0).integers(0, 2, size=(300, 8))
+    np.testing.assert_array_equal(nearest_rows(X, X, 5, own=True), by_sorting(X, X, 5, own=True))
+
+
 def test_far_from_the_origin_rounding_does_not_decide():
     X = 1e8 + np.random.default_rng(0).normal(size=(40, 3))
     np.testing.assert_array_equal(nearest_rows(X, X, 3, own=True), by_sorting(X, X, 3, own=True))

@@ -92,6 +92,7 @@ def test_the_forest_of_the_paper_has_a_name():
     [
         ({"regressor": "luck"}, "regressor must be"),
         ({"C": 0}, "C is a number over zero"),
+        ({"C": "auto"}, "C is a number over zero, not 'auto'"),
         ({"n_dimensions": 0}, "n_dimensions"),
         ({"max_sets": 0}, "max_sets"),
         ({"max_iter": 0}, "max_iter"),
@@ -101,3 +102,14 @@ def test_the_forest_of_the_paper_has_a_name():
 def test_settings_without_a_meaning_are_refused(settings, sentence):
     with pytest.raises(DataError, match=sentence):
         sw.CLEMS(**settings).fit(*rows())
+
+
+def test_where_only_the_empty_set_is_left_it_must_be_allowed():
+    X, Y = rows()
+    nothing, mostly = np.zeros_like(Y), Y.copy()
+    mostly[5:] = 0
+    for settings, labels in (({}, nothing), ({"max_sets": 1}, mostly)):
+        with pytest.raises(DataError, match="the empty set is the only one to predict"):
+            sw.CLEMS(allow_empty=False, **settings).fit(X, labels)
+        assert not sw.CLEMS(**settings).fit(X, labels).predict(X).any()
+    assert sw.CLEMS(allow_empty=False).fit(X, mostly).predict(X).any(axis=1).all()

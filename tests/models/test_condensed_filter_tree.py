@@ -152,6 +152,7 @@ def test_sparse_rows_give_about_the_same_weights():
     [
         ({"n_rounds": 0}, "n_rounds"),
         ({"C": 0}, "C is a number over zero"),
+        ({"C": "auto"}, "C is a number over zero, not 'auto'"),
         ({"max_iter": 0}, "max_iter"),
     ],
 )

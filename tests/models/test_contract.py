@@ -1,6 +1,7 @@
 """Every model through every check: scikit-learn's own, and ours."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -173,6 +174,21 @@ def test_the_seed_decides(model):
     fitted = (made(model, random_state=3).fit(X, Y) for _ in range(2))
     first, second = (getattr(one, "predict_proba", one.predict)(X) for one in fitted)
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if "verbose" in made(MODELS[n]).get_params()])
+def test_a_fit_tells_of_itself_if_asked(name, capsys):
+    X, Y = rows(20)
+    model = made(MODELS[name], max_iter=5) if name == "CBM" else made(MODELS[name])
+    model.fit(X, Y)
+    assert capsys.readouterr() == ("", "")
+    model.set_params(verbose=1).fit(X, Y)
+    out, err = capsys.readouterr()
+    if name == "CBM":  # which shows its rounds instead
+        assert (out, "rounds" in err) == ("", True)
+    else:
+        line = rf"{name}: 20 rows, 4 labels(, \d+ iterations)?, \d+\.\d s"
+        assert re.fullmatch(line, out.splitlines()[-1])
 
 
 @models

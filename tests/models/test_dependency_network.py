@@ -298,7 +298,9 @@ def test_dense_sparse_and_framed_features_agree():
     [
         ({"learner": "forest"}, "learner must be one of"),
         ({"C": 0}, "C is a number over zero"),
+        ({"C": None}, 'C is a number over zero or "auto", not None'),
         ({"C_labels": -1}, "C_labels is a number over zero"),
+        ({"C_labels": "auto"}, "C_labels is a number over zero, not 'auto'"),
         ({"n_chains": 0}, "n_chains is a whole number from 1 up"),
         ({"n_samples": 0}, "n_samples is a whole number from 1 up"),
         ({"burn_in": -1}, "burn_in is a whole number from 0 up"),

@@ -41,3 +41,10 @@ def test_groups_stay_together():
 def test_what_cannot_be_parted_gets_a_sentence(weight, share, sentence):
     with pytest.raises(DataError, match=sentence):
         held_out_parts(Y, weight, None, share, 0)
+
+
+def test_a_single_group_cannot_be_parted():
+    groups = np.arange(50) % 2
+    for weight, of_rows in ((None, np.zeros(50)), (groups.astype(float), groups)):
+        with pytest.raises(DataError, match="only one group of rows with weight; give numbers"):
+            held_out_parts(Y, weight, of_rows, 0.2, 0)

@@ -128,8 +128,21 @@ def test_labels_and_sizes_that_never_come_are_no_trouble():
         np.testing.assert_array_equal(model.predict_dist(X).size_marginals(4)[:, 2, 1:], 0)
 
 
+def test_without_any_label_in_training_a_set_is_empty_only_if_it_may():
+    X, Y = rows(30)
+    Y[:] = 0
+    assert not sw.LabelSizeF1().fit(X, Y).predict(X).any()
+    for way in ("binary", "multinomial"):
+        model = sw.LabelSizeF1(way, allow_empty=False).fit(X, Y)
+        assert model.predict(X).any(axis=1).all()
+        np.testing.assert_array_equal(
+            model.predict(X),
+            sw.BinaryRelevance(target="f1", allow_empty=False).fit(X, Y).predict(X),
+        )
+
+
 def test_odd_settings_are_refused_in_a_sentence():
     X, Y = rows(20)
-    for odd in ({"way": "third"}, {"max_size": 0}, {"max_size": 1.5}):
+    for odd in ({"way": "third"}, {"max_size": 0}, {"max_size": 1.5}, {"C": "auto"}):
         with pytest.raises(DataError, match=next(iter(odd))):
             sw.LabelSizeF1(**odd).fit(X, Y)

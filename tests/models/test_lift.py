@@ -115,7 +115,12 @@ def test_threads_change_nothing():
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
-    [({"ratio": 0}, "ratio is over zero"), ({"max_centres": 0}, "max_centres"), ({"C": -1}, "C")],
+    [
+        ({"ratio": 0}, "ratio is over zero"),
+        ({"max_centres": 0}, "max_centres"),
+        ({"C": -1}, "C is a number over zero"),
+        ({"C": "auto"}, "C is a number over zero, not 'auto'"),
+    ],
 )
 def test_settings_without_a_meaning_are_refused(settings, sentence):
     with pytest.raises(DataError, match=sentence):

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
@@ -148,6 +150,22 @@ def test_rows_with_no_or_all_labels_teach_nothing():
     np.testing.assert_allclose(with_idle.primal, without.primal, rtol=2e-5)
 
 
+def test_rows_of_zeros_do_not_keep_the_gap_open():
+    """Whatever the weights, their loss is one."""
+    X, Y = problem(40)
+    X[:10] = 0
+    caps = np.random.default_rng(1).uniform(0.2, 2, size=len(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotConverged)
+        model = sw.PDSparse(fit_intercept=False).fit(X, Y, sample_weight=caps)
+        found = solve_margins(*map(sparse.csr_array, (X, Y)), caps, l1=0.1, max_iter=2000)
+    assert 0 <= model.gap_ <= model.tol
+    np.testing.assert_allclose(
+        found.primal, objective(found.weights.toarray(), X, Y, caps, 0.1), rtol=1e-10
+    )
+    assert 0 <= found.gap <= 1e-3
+
+
 def test_tables_that_would_fill_the_memory_are_refused(monkeypatch):
     monkeypatch.setattr(pdsparse_solver, "MAX_CELLS", 15)
     with pytest.raises(DataError, match="4 features by 4 labels"):
@@ -158,7 +176,9 @@ def test_tables_that_would_fill_the_memory_are_refused(monkeypatch):
     ("settings", "sentence"),
     [
         ({"C": 0}, "C is a number over zero"),
+        ({"C": "auto"}, "C is a number over zero, not 'auto'; try 1"),
         ({"l1": -1}, "l1 is a number from zero"),
+        ({"l1": None}, "l1 is a number from zero up, not None"),
         ({"max_iter": 0}, "max_iter"),
     ],
 )

@@ -134,6 +134,8 @@ def test_any_learner_is_saved_and_loaded(learner, overlapping, tmp_path):
 
 def test_odd_settings_are_refused_in_a_sentence():
     X, Y = rows(20)
-    for odd in ({"k": 0}, {"n_models": 0}, {"voting": "loud"}):
+    for odd in ({"k": 0}, {"n_models": 0}, {"voting": "loud"}, {"C": "auto"}, {"C": None}):
         with pytest.raises(DataError, match=next(iter(odd))):
             sw.RAkEL(**odd).fit(X, Y)
+    with pytest.raises(DataError, match="C must be a positive number, not 'auto'"):
+        sw.RAkEL(learner="elastic", C="auto").fit(X, Y)

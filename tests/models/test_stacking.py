@@ -161,7 +161,7 @@ def test_C_can_be_chosen():
 
 def test_odd_settings_are_refused_in_a_sentence():
     X, Y = rows(20)
-    for odd in ({"kind": "3BR"}, {"n_folds": 1}, {"C_labels": 0.0}, {"C": "some"}):
+    for odd in ({"kind": "3BR"}, {"n_folds": 1}, {"C_labels": 0.0}, {"C": "some"}, {"C": None}):
         with pytest.raises(DataError, match=next(iter(odd))):
             sw.StackedBinaryRelevance(**odd).fit(X, Y)
 

@@ -101,7 +101,13 @@ def _check_size(X: Any, dtype: np.dtype) -> None:
 
 def check_strength(C: Any, n_targets: int) -> np.ndarray:
     """C as (L,): positive and finite."""
-    strengths = np.asarray(C, dtype=np.float64)
+    try:
+        given = np.asarray(C)
+    except ValueError:  # lists of several lengths
+        given = np.asarray(None)
+    if given.dtype.kind not in "biuf":  # a word such as "auto", or None
+        raise DataError(f"C is a number over zero, not {C!r}; a smaller C shrinks more")
+    strengths = given.astype(np.float64)
     if strengths.shape not in ((), (n_targets,)):
         raise DataError(
             f"C has shape {strengths.shape}; expected a number, or one for each of {n_targets} "

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from setwise.data.arguments import is_over_zero
 from setwise.errors import DataError, NotConverged
 
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -150,9 +151,9 @@ def warn_not_converged(violations: np.ndarray, settings: Settings, what: str) ->
 
 def check_settings(penalty: float | None, C: float, l1_ratio: float, max_iter: int) -> None:
     """Refuse settings without a meaning."""
-    if penalty is not None and not 0 < penalty < np.inf:
+    if penalty is not None and not is_over_zero(penalty):
         raise DataError(f"penalty must be a positive number, not {penalty!r}; correct it")
-    if not 0 < C < np.inf:
+    if not is_over_zero(C):
         raise DataError(f"C must be a positive number, not {C!r}; correct it")
     if not 0 <= l1_ratio <= 1:
         raise DataError(f"l1_ratio must lie in [0, 1], not at {l1_ratio!r}; correct it")

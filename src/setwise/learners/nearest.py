@@ -52,7 +52,7 @@ def nearest_rows(
         return found
     dense = not sparse.issparse(X)
     if dense:  # far from the origin, products would be rounded by more than distances differ
-        centre = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        centre = _centre(asking, X)
         asking, X = asking - centre, X - centre
     columns = X.T if dense else sparse.csr_array(X.T)
     half_squares = squares_of(X) / 2
@@ -73,6 +73,18 @@ def nearest_rows(
     with Workers(n_jobs) as workers:
         workers.map(block, range(0, b, step))
     return found
+
+
+def _centre(asking: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """What dense rows are moved by, (d,): the mean of X, a whole number where all entries are.
+
+    Counts and indicators are often equally far, and by more rows than the spare ones. Whole numbers
+    moved by whole numbers have exact products, up to sums of 2^53 or 2^24, so that rows which tie
+    have equal keys and the first are taken; moved by the mean itself, rounding would pick.
+    """
+    centre: np.ndarray = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    is_whole = all((entries == np.rint(entries)).all() for entries in (X, asking))
+    return np.rint(centre) if is_whole else centre
 
 
 def squares_of(X: Any) -> np.ndarray:

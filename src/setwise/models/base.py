@@ -7,6 +7,7 @@ turns rows of features into p(y|x). Everything else is here, so that all models 
 from __future__ import annotations
 
 from abc import abstractmethod
+from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +36,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     about: ClassVar[About]
+    #: Whether ``verbose`` shows a fit as it goes, so that a line at its end would only disturb.
+    shows_rounds: ClassVar[bool] = False
 
     target: str | Decision
     allow_empty: bool | str
@@ -66,15 +69,25 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_whole(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> Self:
         """All of a fit or nothing: one that fails leaves an earlier one as it was."""
-        before = dict(vars(self))
+        before, start = dict(vars(self)), perf_counter()
         try:
             X = validate_data(self, X, **_FEATURES)
-            return self._fit(X, y, sample_weight, groups, **more)
+            self._fit(X, y, sample_weight, groups, **more)
         except BaseException:
             self.__dict__ = before
             raise
+        if getattr(self, "verbose", 0) and not self.shows_rounds:
+            print(self._told(X.shape[0], perf_counter() - start))
+        return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> Self:
+    def _told(self, n: int, seconds: float) -> str:
+        """A fit in a line."""
+        words = [f"{n:,} rows", f"{len(self.label_names_):,} labels"]
+        if self.n_iter_ > 1:  # one stands for solvers that count none as well
+            words.append(f"{self.n_iter_:,} iterations")
+        return f"{type(self).__name__}: {', '.join(words)}, {seconds:.1f} s"
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, **more: Any) -> None:
         y = _array_if_like_one(y)
         space, Y = _labels(y, X.shape[0])
         weights = checked_weights(sample_weight, X)
@@ -94,7 +107,6 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         for name, value in fitted.items():
             setattr(self, name, value)
-        return self
 
     def _may_be_empty(self, Y: sparse.csr_array) -> bool:
         """Whether the empty set may be predicted, by what was asked for or by training."""

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from setwise.data.arguments import check_count
+from setwise.data.arguments import check_count, check_over_zero
 from setwise.data.labels import distinct_sets
 from setwise.errors import DataError
 from setwise.learners.ridge import RidgeRegression
@@ -118,6 +118,11 @@ class CLEMS(SetOnlyClassifier):
         place[kept] = np.arange(len(kept))
         of_row = place[distinct.inverse]
         sets = distinct.sets[kept]
+        if not self.allow_empty and not sets.nnz:
+            raise DataError(
+                "allow_empty is False, but the empty set is the only one to predict; bring rows "
+                "with labels, raise max_sets, or allow the empty set"
+            )
         dense = sets.toarray()
         _check_zero_for_the_truth(cost, dense)
         points = embed(
@@ -151,8 +156,7 @@ class CLEMS(SetOnlyClassifier):
         if self.n_dimensions is not None:
             check_count("n_dimensions", self.n_dimensions, at_least=1)
         if isinstance(self.regressor, str) and self.regressor == "ridge":
-            if not (np.isfinite(self.C) and self.C > 0):
-                raise DataError(f"C is a number over zero, not {self.C!r}; try 1")
+            check_over_zero("C", self.C, advice="try 1")
             return RidgeRegression(self.C)
         if isinstance(self.regressor, str) and self.regressor == "forest":
             from sklearn.ensemble import RandomForestRegressor

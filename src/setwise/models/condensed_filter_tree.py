@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from setwise.data.arguments import check_count
-from setwise.errors import DataError
+from setwise.data.arguments import check_count, check_over_zero
 from setwise.models.about import About
 from setwise.models.filter_tree import Tree, learn_tree, visits_of
 from setwise.models.set_costs import cost_for
@@ -132,8 +131,7 @@ class CondensedFilterTree(SetOnlyClassifier):
         cost_for(self.target)
         check_count("n_rounds", self.n_rounds, at_least=1)
         check_count("max_iter", self.max_iter, at_least=1)
-        if not (np.isfinite(self.C) and self.C > 0):
-            raise DataError(f"C is a number over zero, not {self.C!r}; try 1")
+        check_over_zero("C", self.C, advice="try 1")
 
     def _iterations(self) -> int:
         return int(self.rounds_)

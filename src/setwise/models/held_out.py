@@ -7,6 +7,7 @@ from scipy import sparse
 
 from setwise.data.split import holdout
 from setwise.errors import DataError
+from setwise.models.folds import n_units
 
 
 def held_out_parts(
@@ -20,10 +21,11 @@ def held_out_parts(
     counts = np.arange(Y.shape[0]) if weight is None else np.flatnonzero(weight)
     if not 0 < share < 1:
         raise DataError(f"validation_share is between 0 and 1, not {share!r}; try 0.2")
-    if len(counts) < 2:
+    if n_units(weight, groups, Y.shape[0]) < 2:
+        kind = "row" if groups is None else "group of rows"
         raise DataError(
             'what is "auto", and the number of rounds, is found on held-out rows, but there is '
-            'only one row with weight; give numbers (and stopping="bound")'
+            f'only one {kind} with weight; give numbers (and stopping="bound")'
         )
     parts = holdout(
         Y[counts],

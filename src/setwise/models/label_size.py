@@ -148,6 +148,8 @@ class LabelSizeF1(SetClassifier):
 
     def _pairs(self, X: Any, Y: sparse.csr_array, T: int, weight: Any) -> dict[str, Any]:
         pairs, targets = pair_targets(Y, T)
+        if not len(pairs) and not self.allow_empty:  # each label is rare then, and stands alone
+            pairs, targets = np.arange(Y.shape[1]) * T, sparse.csc_array(Y)
         bank = self._bank().fit(X, targets, sample_weight=weight) if len(pairs) else None
         return {"pairs_": pairs, "labels_bank_": bank, "size_gates_": None, "size_sets_": None}
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from setwise.data.arguments import check_count
+from setwise.data.arguments import check_count, check_over_zero
 from setwise.decisions import Decision
 from setwise.decisions.base import row_batches
 from setwise.distributions import Product
@@ -179,6 +179,7 @@ class LIFT(SetClassifier):
             raise DataError(f"ratio is over zero and at most one, not {self.ratio!r}; try 0.1")
         if self.max_centres is not None:
             check_count("max_centres", self.max_centres, at_least=1)
+        check_over_zero("C", self.C, advice="try 1")
 
 
 def _kept(centres: np.ndarray, X: Any) -> Any:

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from setwise.data.arguments import check_count
-from setwise.errors import DataError
+from setwise.data.arguments import check_count, check_from_zero, check_over_zero
 from setwise.learners.in_threads import in_threads
 from setwise.metrics.options import check_choice
 from setwise.models.about import About
+from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
 from setwise.models.pdsparse_solver import SparseMargins, solve_margins
 from setwise.models.score_thresholds import TARGETS, squashed, tuned_thresholds
@@ -124,7 +124,7 @@ class PDSparse(SetOnlyClassifier):
         weight = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
         rows = self._rows(X)
         train = test = np.flatnonzero(weight)
-        if len(train) > 1:  # a single row has to be on both sides
+        if n_units(sample_weight, groups, Y.shape[0]) > 1:  # else it has to be on both sides
             train, test = held_out_parts(
                 *(Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state)
             )
@@ -185,10 +185,8 @@ class PDSparse(SetOnlyClassifier):
         """Refuse settings without a meaning, before anything is learnt."""
         check_choice("target", self.target, TARGETS)
         check_count("max_iter", self.max_iter, at_least=1)
-        if not (np.isfinite(self.C) and self.C > 0):
-            raise DataError(f"C is a number over zero, not {self.C!r}; try 1")
-        if not (np.isfinite(self.l1) and self.l1 >= 0):
-            raise DataError(f"l1 is a number from zero up, not {self.l1!r}; try 0.01")
+        check_over_zero("C", self.C, advice="try 1")
+        check_from_zero("l1", self.l1, advice="try 0.01")
 
     def _iterations(self) -> int:
         return int(self.searches_)

@@ -166,7 +166,10 @@ class _Problem:
         """The lower bound at alpha."""
         here = np.repeat(self.first, self.used) + _count_up(self.used)
         others = np.minimum(self.alpha[here], 0).sum()
-        return float(-others - 0.5 * np.vdot(self.W, self.W))
+        # The block of a row of zeros changes no weight, so that it is best at all of its mass; no
+        # sweep visits such a row, whose loss is one.
+        idle = (self.norms == 0) & (self.own > 0) & (self.own < self.V.shape[1])
+        return float(self.caps[idle].sum() - others - 0.5 * np.vdot(self.W, self.W))
 
     def active(self) -> float:
         """Multipliers a row that are not zero."""

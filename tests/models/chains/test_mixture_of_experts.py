@@ -131,6 +131,14 @@ def test_rows_without_weight_are_as_if_absent():
     np.testing.assert_allclose(part.predict_proba(X), alone.predict_proba(X), atol=1e-6)
 
 
+def test_one_or_two_groups_are_learnt_from_as_few_rows_are():
+    X, Y = two_worlds(60)
+    for groups in (np.zeros(60), np.arange(60) % 2):
+        model = MixtureOfExperts(max_experts=2).fit(X, Y, groups=groups)
+        assert len(model.weights_) == 1
+        assert model.growth_ == []
+
+
 @experts
 def test_storage_groups_decisions_and_odd_labels(expert, tmp_path):
     X, Y = two_worlds(100)

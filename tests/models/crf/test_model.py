@@ -41,6 +41,8 @@ def test_the_empty_set_may_be_forbidden(inference, rows):
         ({"inference": "loopy"}, "inference is one of support, pruned, exact"),
         ({"C": 0}, "C is a number over zero"),
         ({"C": "best"}, "C is a number over zero"),
+        ({"C": None}, "C is a number over zero, not None"),
+        ({"C_pairs": "auto"}, "C_pairs is a number over zero, not 'auto'"),
         ({"C_pairs": -1}, "C_pairs is a number over zero"),
         ({"l1_ratio": 0}, 'learner="logistic"'),
         ({"prune": 0.7}, "prune is between 0 and 0.5"),

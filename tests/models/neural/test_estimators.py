@@ -90,13 +90,41 @@ def test_few_rows_are_all_learnt_from():
     [
         ({"hidden": 0}, "hidden is a whole number from 1 up, not 0"),
         ({"max_epochs": 1.5}, "max_epochs is a whole number from 1 up, not 1.5"),
-        ({"learning_rate": 0.0}, "learning_rate is above 0, not 0.0; try 0.001"),
+        ({"learning_rate": 0.0}, "learning_rate is a number over zero, not 0.0; try 0.001"),
+        ({"learning_rate": "slow"}, "learning_rate is a number over zero, not 'slow'"),
+        ({"weight_decay": -0.1}, "weight_decay is a number from zero up, not -0.1; try 0.01"),
+        ({"weight_decay": None}, "weight_decay is a number from zero up, not None"),
+        ({"step_size": "long"}, "step_size is a number over zero, not 'long'; try 0.5"),
+        ({"step_size": -1.0}, "step_size is a number over zero, not -1.0"),
+        ({"device": None}, 'device is "auto", "cpu" or "cuda", not None'),
         ({"device": "abacus"}, 'device is "auto", "cpu" or "cuda", not \'abacus\''),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(setting, sentence):
     with pytest.raises(DataError, match=sentence):
         SPEN(**setting).fit(*rows(20))
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(DataError, match="device is 'cuda', but PyTorch finds no GPU"):
+        SPEN(device="cuda").fit(*rows(20))
+
+
+def test_a_single_group_is_learnt_from_as_a_whole():
+    X, Y = rows(40)
+    quick = QUICK | {"max_epochs": 2}
+    fitted = SPEN(**quick).fit(X, Y, groups=np.zeros(len(X)))
+    assert "held_out_f1" not in fitted.history_[0]
+    assert "held_out_f1" in SPEN(**quick).fit(X, Y, groups=np.arange(len(X)) % 4).history_[0]
+
+
+@models
+def test_a_fit_tells_of_itself_if_asked(model, capsys):
+    model(**QUICK | {"max_epochs": 2, "verbose": 1}).fit(*rows(20))
+    assert capsys.readouterr().out.startswith(
+        f"{model.__name__}: 20 rows, 3 labels, 2 iterations, "
+    )
 
 
 def test_without_pytorch_there_is_a_sentence(monkeypatch):

@@ -254,3 +254,10 @@ def test_attribution_as_a_dict_is_the_same_again(fitted):
     again = Attribution.from_dict(attribution.to_dict())
     assert again.speaks_for == attribution.speaks_for
     assert again.to_html() == attribution.to_html()
+
+
+def test_a_single_group_is_calibrated_by_sizes():
+    few, labels, quick = X[:20], Y[:20], {"n_chains": 2, "burn_in": 2, "n_samples": 2}
+    grouped = FlatLDA(**quick).fit(few, labels, groups=np.zeros(20))
+    by_size = FlatLDA(**quick, calibration="size").fit(few, labels)
+    np.testing.assert_array_equal(grouped.predict_proba(few), by_size.predict_proba(few))

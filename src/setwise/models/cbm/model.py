@@ -128,6 +128,7 @@ class CBM(Inspection, SetClassifier):
     """
 
     about: ClassVar[About] = About("Li 2016; Li 2019, 3", True, ANY_LEARNER, "n d L K")
+    shows_rounds: ClassVar[bool] = True
 
     def __init__(
         self,

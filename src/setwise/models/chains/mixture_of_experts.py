@@ -38,6 +38,7 @@ from setwise.models.chains.conditional_tree import (
 from setwise.models.chains.experts_em import Mixture, Strengths, e_step, fit_expert, run_em
 from setwise.models.chains.network import best_strength, chain_parents, check_strengths
 from setwise.models.chains.order import ORDERS, given_order, learn_order, simple_order
+from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
 from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
@@ -45,6 +46,7 @@ from setwise.storage import storable
 GATES = (1.0, 0.1)  # what "auto" tries for C_gate, in units of the C of one expert
 LAST_EM = 3  # times as many steps of EM with the final structures
 LEAST_ROWS = 10  # with fewer, nothing is held out and there is one expert
+LEAST_UNITS = 3  # the same for groups of rows: rows are held out twice, the second time of the rest
 
 
 class Grown(NamedTuple):
@@ -157,7 +159,7 @@ class MixtureOfExperts(SetClassifier):
         dense = Y.toarray().astype(np.float64)
         weight = np.ones(len(dense)) if sample_weight is None else sample_weight
         base = self._base
-        few = len(dense) < LEAST_ROWS
+        few = len(dense) < LEAST_ROWS or n_units(None, groups, len(dense)) < LEAST_UNITS
         C: Any = base.C
         parts = None
         if not few or C == "auto":

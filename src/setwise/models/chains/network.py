@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.data.arguments import is_over_zero
 from setwise.errors import DataError
 from setwise.models.chains.columns import MaskedWeights, columns_of
 from setwise.models.chains.masked_bank import fit_masked
@@ -98,6 +99,6 @@ def check_strengths(C: Any, C_labels: Any, name: str = "C") -> None:
     for what, value in ((name, C), ("C_labels", C_labels)):
         if what == name and isinstance(value, str) and value == "auto":
             continue
-        if isinstance(value, str) or not (np.isfinite(value) and value > 0):
+        if not is_over_zero(value):
             words = ' or "auto"' if what == name else ""
-            raise DataError(f"{what} is a number over zero{words}, not {value!r}")
+            raise DataError(f"{what} is a number over zero{words}, not {value!r}; correct it")

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from setwise.data.arguments import check_count
+from setwise.data.arguments import check_count, check_over_zero
 from setwise.data.labels import distinct_sets
 from setwise.decisions import Decision
 from setwise.distributions import Distribution, Support
@@ -239,10 +239,8 @@ class PairwiseCRF(SetClassifier):
             if not isinstance(value, str) or value not in known:
                 raise DataError(f"{name} is one of {', '.join(known)}, not {value!r}; pass one")
         C_pairs = C if self.C_pairs is None else self.C_pairs
-        number: Any
-        for name, number in (("C", C), ("C_pairs", C_pairs)):
-            if isinstance(number, str) or not 0 < number < np.inf:
-                raise DataError(f"{name} is a number over zero, not {number!r}; correct it")
+        check_over_zero("C", C)
+        check_over_zero("C_pairs", C_pairs)
         if not 0 < self.l1_ratio <= 1:
             raise DataError(
                 f"l1_ratio is over 0 and up to 1, not {self.l1_ratio!r}; "

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from setwise.data.arguments import check_count, check_from_zero, check_over_zero
 from setwise.decisions import Decision
 from setwise.distributions import Product
 from setwise.distributions.base import Distribution
-from setwise.errors import DataError, MissingDependency
+from setwise.errors import MissingDependency
 from setwise.models.base import SetClassifier
+from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
 
 if TYPE_CHECKING:
@@ -96,7 +98,8 @@ class NeuralSetClassifier(SetClassifier):
         self._check()
         counted = np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(sample_weight)
         learnt, held_out = counted, counted[:0]
-        if len(counted) * HELD_OUT_SHARE >= LEAST_HELD_OUT:
+        can_part = n_units(sample_weight, groups, X.shape[0]) > 1  # a single group stays together
+        if can_part and len(counted) * HELD_OUT_SHARE >= LEAST_HELD_OUT:
             learnt, held_out = held_out_parts(
                 Y, sample_weight, groups, HELD_OUT_SHARE, self.random_state
             )
@@ -146,10 +149,11 @@ class NeuralSetClassifier(SetClassifier):
     def _check(self) -> None:
         counts = {name: getattr(self, name) for name in COUNTS} | {"steps": self._search[0]}
         for name, value in counts.items():
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise DataError(f"{name} is a whole number from 1 up, not {value!r}")
-        if not self.learning_rate > 0:
-            raise DataError(f"learning_rate is above 0, not {self.learning_rate!r}; try 0.001")
+            check_count(name, value, at_least=1)
+        check_over_zero("learning_rate", self.learning_rate, advice="try 0.001")
+        check_from_zero("weight_decay", self.weight_decay, advice="try 0.01")
+        step = self._search[1]
+        check_over_zero("step_size", step, advice=f"try {self.own_step_size}")
 
 
 def need_torch(model: str) -> None:

@@ -77,6 +77,11 @@ def chosen_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.device(name)
-    except RuntimeError:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
         raise DataError(f'device is "auto", "cpu" or "cuda", not {name!r}') from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise DataError(
+            f'device is {name!r}, but PyTorch finds no GPU of that kind here; use "auto" or "cpu"'
+        )
+    return device

@@ -21,6 +21,7 @@ from setwise.data.randomness import as_generator
 from setwise.distributions import Product
 from setwise.metrics.options import check_choice
 from setwise.models.base import SetClassifier
+from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
 from setwise.models.topics import hyperparameters as rules
 from setwise.models.topics.arguments import Arguments
@@ -73,7 +74,8 @@ class TopicModel(Arguments, Inspection, SetClassifier):
         random = as_generator(self.random_state)
         seed, settings = int(random.integers(2**62)), self._settings()
         check_choice("calibration", self.calibration, CALIBRATIONS)
-        if self.calibration == "size" or counts.shape[0] < FEWEST_ROWS:
+        few = counts.shape[0] < FEWEST_ROWS or n_units(sample_weight, groups, counts.shape[0]) < 2
+        if self.calibration == "size" or few:
             sigmoid = odds_by_size(Y)
         else:
             train, test = held_out_parts(

@@ -107,6 +107,29 @@ def test_loss_falls_as_trees_are_added():
     assert bank.n_rounds_ == 21
 
 
+@pytest.mark.parametrize("learner", [BoostedBank, BoostedSoftmax])
+def test_a_single_row_does_not_carry_its_neighbours_away(learner):
+    random = np.random.default_rng(0)
+    X = random.random((3000, 5))
+    T = np.zeros((3000, 2))
+    T[7, 0] = 1
+    T[:, 1] = 1 - T[:, 0]
+    model = learner(n_trees=30).fit(X, T)
+    start = model.base_[0] - model.base_[1] if learner is BoostedSoftmax else model.base_[0]
+    scores = model.scores(X)
+    log_odds = scores[:, 0] - scores[:, 1] if learner is BoostedSoftmax else scores[:, 0]
+    assert log_odds[7] > start + 1  # it does learn
+    assert (np.delete(log_odds, 7) > 0).sum() < 5  # hundreds without a limit
+    loss = np.logaddexp(0, log_odds).sum() - log_odds[7]
+    assert loss < np.logaddexp(0, np.full(3000, start)).sum() - start
+
+
+def test_values_of_any_size_have_no_limit():
+    X = np.repeat([[0.0], [1.0]], 100, axis=0)
+    bank = BoostedBank(n_trees=200, objective="squared").fit(X, 1000 * X)
+    np.testing.assert_allclose(bank.scores([[0.0], [1.0]]).ravel(), [0, 1000], atol=1)
+
+
 def test_trees_added_in_parts_are_those_grown_at_once():
     X, T, weight = problem()
     at_once = BoostedBank(12).fit(X, T, weight)

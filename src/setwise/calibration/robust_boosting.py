@@ -206,6 +206,10 @@ class RobustBank(BoostedBank):
     def _unbounded(self, X: Any) -> np.ndarray:
         return super().logits(X) if self.objective == "squared" else self.scores(X)
 
+    @property
+    def _in_log_odds(self) -> bool:
+        return False  # right candidates are never so rare; under noise ``score_limit`` bounds them
+
     def _settings(self) -> TreeSettings:
         return replace(super()._settings(), random_splits=self.random_splits)
 

@@ -27,6 +27,11 @@ from setwise.learners.boosted_trees import (
 )
 from setwise.learners.joined_trees import joined, retargeted, shortened
 
+#: Newton steps in log-odds go no further than this, before they shrink: curvatures are this share
+#: of the gradients at least. Where a target is rare its curvature is next to nothing at first, and
+#: the step of a leaf with its only row would carry all others of the leaf far beyond the optimum.
+LONGEST_STEP = 40.0
+
 # Gradient and curvature, (n, L) each.
 Derivatives = tuple[np.ndarray, np.ndarray]
 
@@ -268,7 +273,11 @@ class Boosted(ABC):
     ) -> Derivatives:
         first, second = self._derivatives(scores, T, group)
         own = weight if weight.shape[1] == 1 else weight[:, group]
-        return first * own, (second if self.newton else np.ones_like(second)) * own
+        if not self.newton:
+            second = np.ones_like(second)
+        elif self._in_log_odds:
+            np.maximum(second, np.abs(first) / LONGEST_STEP, out=second)
+        return first * own, second * own
 
     def _rows_that_count(self, X: Any, rows: Any, counted: np.ndarray) -> BinnedRows:
         """The rows with weight in bins: as given, as remembered for the same X, or binned now."""
@@ -307,6 +316,11 @@ class Boosted(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | NOTHING_LIVE | {"_boosters": []}
+
+    @property
+    def _in_log_odds(self) -> bool:
+        """Whether scores are log-odds, whose steps have a limit."""
+        return True
 
     @abstractmethod
     def _check_targets(self, T: Any, n_rows: int, n_targets: int | None) -> np.ndarray:

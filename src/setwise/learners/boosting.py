@@ -70,7 +70,8 @@ class BoostedBank(Boosted):
     monotone : sequence of -1, 0, 1, optional
         Per feature, whether scores must fall or rise with it, for all targets.
     newton : bool
-        Leaves hold Newton steps; else gradient steps, as in the papers. The same under "squared".
+        Leaves hold Newton steps, of 40 at most before they shrink; else gradient steps, as in the
+        papers. The same under "squared", without a limit.
     max_bins : int
         Values of a feature that trees can tell apart. Trees of few leaves need few; 63 costs a
         quarter of the speed (``benchmarks/boosting.py``), and a single fine score may want 255.
@@ -154,6 +155,10 @@ class BoostedBank(Boosted):
             return T
         positive, total = (weight * T).sum(axis=0), weight.sum(axis=0)
         return np.where(is_constant(positive, total), (positive + 0.5) / (total + 1), T)
+
+    @property
+    def _in_log_odds(self) -> bool:
+        return self.objective == "kl"
 
     def _start(self, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
         mean: np.ndarray = (weight * T).sum(axis=0) / weight.sum(axis=0)

@@ -105,7 +105,7 @@ def test_more_neighbours_than_rows_are_all_of_them(model):
 @pytest.mark.parametrize("model", [sw.MLkNN, sw.BRkNN])
 def test_odd_settings_are_refused_in_a_sentence(model):
     X, Y = rows(10)
-    for odd in ({"k": 0}, {"k": 2.5}, {"smoothing": 0}, {"smoothing": "some"}):
+    for odd in ({"k": 0}, {"k": 2.5}, {"smoothing": 0}, {"smoothing": "some"}, {"smoothing": None}):
         with pytest.raises(DataError, match=next(iter(odd))):
             model(**odd).fit(X, Y)
 

@@ -18,10 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from setwise.data.arguments import check_count
+from setwise.data.arguments import check_count, check_over_zero
 from setwise.decisions import Decision
 from setwise.distributions import Product
-from setwise.errors import DataError
 from setwise.learners.nearest import nearest_rows
 from setwise.models.about import LABELS_APART, About
 from setwise.models.base import SetClassifier
@@ -74,7 +73,7 @@ class _Neighbours(SetClassifier):
     def _kept(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
         """Rows, labels and weights without the rows that weigh nothing."""
         check_count("k", self.k, at_least=1)
-        _check_smoothing(self.smoothing)
+        check_over_zero("smoothing", self.smoothing, advice="try 1.0")
         if sample_weight is None:
             return X, Y, np.ones(Y.shape[0])
         X, Y, weight = (part[sample_weight > 0] for part in (X, Y, sample_weight))
@@ -271,8 +270,3 @@ class BRkNN(_Neighbours):
 
 def _dense(X: Any) -> np.ndarray:
     return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def _check_smoothing(smoothing: Any) -> None:
-    if isinstance(smoothing, str) or not (np.isfinite(smoothing) and smoothing > 0):
-        raise DataError(f"smoothing is a number over zero, not {smoothing!r}; try 1.0")

@@ -165,6 +165,7 @@ def test_another_vocabulary_gets_a_sentence(fitted, model):
         ({"n_topics": "many"}, 'whole number from 1 on, or "auto"'),
         ({"n_topics": 0}, "n_topics is a whole number from 1 on"),
         ({"alpha": 0.0}, "alpha is a number over zero"),
+        ({"alpha": None}, "alpha is a number over zero"),
         ({"eta": "big"}, 'eta is a number over zero or "auto"'),
         ({"beta_words": -1.0}, "beta_words is a number over zero"),
         ({"prior_weight": 0.0}, "prior_weight is a number over zero"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-import numpy as np
-
+from setwise.data.arguments import check_over_zero
 from setwise.distributions.base import positive_count
 from setwise.errors import DataError
 from setwise.metrics.options import check_choice
@@ -67,8 +66,7 @@ class Arguments:
 
 
 def _over_zero(value: Any, name: str) -> float:
-    if isinstance(value, str) or not 0 < value < np.inf:
-        raise DataError(f"{name} is a number over zero, not {value!r}")
+    check_over_zero(name, value)
     return float(value)
 
 

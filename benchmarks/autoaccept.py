@@ -108,10 +108,15 @@ def main() -> bool:
         for n in (200, 1000):
             check = resampled_breaks(*grouped, n_rows=n, per="row", n_draws=N_DRAWS)
             kept &= print_check(f"{name}, per row of groups", n, check)
+            for counted in ("one", "all"):
+                check = resampled_breaks(*grouped, n_rows=n, counted=counted, n_draws=N_DRAWS)
+                kept &= print_check(f"{name}, per group, {counted} counted", n, check)
     grouped = worse_large_groups()
     for n in (100, 400):
         check = resampled_breaks(*grouped, n_rows=n, per="row", n_draws=N_DRAWS)
         kept &= print_check("large groups are worse, per row", n, check)
+        check = resampled_breaks(*grouped, n_rows=n, counted="all", n_draws=N_DRAWS)
+        kept &= print_check("large groups are worse, per group", n, check)
     huge = worse_large_groups(every=50, rows=100)
     for n in (100, 400):  # few or none of them are drawn: the approximate promise cannot know
         check = resampled_breaks(*huge, n_rows=n, per="row", n_draws=N_DRAWS)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from setwise.calibration import AutoAccept
-from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration._grouped_steps import evenly, steps_by_group
 from setwise.calibration.accept_curve import steps_of
 from setwise.calibration.promise_check import GroupedPool, check_promise, resampled_breaks
 from setwise.errors import DataError
@@ -22,15 +22,16 @@ def arrays(drawn):
     return confidence / 6, correct, np.unique(number, return_inverse=True)[1]
 
 
-@given(rows)
-def test_each_step_equals_the_formula(drawn):
+@given(rows, st.booleans())
+def test_each_step_equals_the_formula(drawn, is_even):
     confidence, correct, number = arrays(drawn)
-    steps = steps_by_group(confidence, correct, number)
+    weight = evenly(number) if is_even else np.ones(len(number))
+    steps = steps_by_group(confidence, correct, number, weight if is_even else None)
     assert_allclose(steps.confidence, np.unique(confidence)[::-1], rtol=0)
     for place, threshold in enumerate(steps.confidence):
         taken = confidence >= threshold
-        A = np.bincount(number[taken], minlength=number.max() + 1)
-        R = np.bincount(number[taken], correct[taken], minlength=number.max() + 1)
+        A = np.bincount(number[taken], weight[taken], minlength=number.max() + 1)
+        R = np.bincount(number[taken], (weight * correct)[taken], minlength=number.max() + 1)
         # one more group, wrong, of the size that the group of a row has on average
         A, R = np.append(A, (A**2).sum() / A.sum()), np.append(R, 0)
         p = R.sum() / A.sum()
@@ -128,6 +129,53 @@ def test_per_row_counts_all_rows_says_so_and_does_not_depend_on_a_draw():
     assert AutoAccept(0.8, per="row").fit(confidence, correct).guarantee_ == "exact"  # no groups
 
 
+def test_per_group_all_rows_keep_the_promise_and_accept_more_than_one_row_of_each():
+    confidence, correct, number = pool()
+    options = {"target_accuracy": 0.8, "n_draws": 300}
+    one = resampled_breaks(confidence, correct, number, **options)
+    every = resampled_breaks(confidence, correct, number, counted="all", **options)
+    assert one.kept
+    assert every.kept
+    assert every.coverage > 1.02 * one.coverage
+
+
+def test_large_groups_weigh_no_more_than_others_per_group():
+    """A large wrong group among 199 right ones: half of the rows, but one of 200 groups."""
+    number = np.repeat(np.arange(200), np.where(np.arange(200) == 0, 199, 1))
+    correct = (number > 0).astype(float)
+    confidence = np.full(len(number), 0.9)
+    rule = AutoAccept(0.9, counted="all").fit(confidence, correct, number)
+    assert rule.accuracy_ == pytest.approx(0.995)
+    assert rule.coverage_ == pytest.approx(1)
+    assert not AutoAccept(0.9, per="row").fit(confidence, correct, number).found_
+
+
+def test_out_of_fold_all_rows_are_counted_as_the_promise_is_approximate_anyway():
+    confidence, correct, number = pool(3000)
+
+    def fitted(counted, seed=0, **options):
+        rule = AutoAccept(0.8, counted=counted, random_state=seed)
+        return rule.fit(confidence, correct, number, **options)
+
+    auto = fitted("auto", out_of_fold=True)
+    assert auto.threshold_ == fitted("all", seed=1).threshold_
+    assert (auto.guarantee_, auto.n_counted_) == ("approximate", len(correct))
+    assert fitted("all").guarantee_ == "approximate"
+    assert fitted("auto").threshold_ == fitted("one").threshold_
+    assert (fitted("one").guarantee_, fitted("one").n_counted_) == ("exact", 3000)
+    one = fitted("one", out_of_fold=True)
+    assert (one.guarantee_, one.n_counted_) == ("approximate", 3000)
+    accepted, weight = auto.accept(confidence), evenly(number)
+    assert auto.accuracy_ == pytest.approx(np.average(correct[accepted], weights=weight[accepted]))
+    assert auto.coverage_ == pytest.approx(weight[accepted].sum() / 3000)
+
+
+def test_groups_that_promise_nothing_are_told_as_groups():
+    confidence, number = np.full(500, 0.9), np.arange(500) % 100
+    rule = AutoAccept(0.9, counted="all").fit(confidence, number % 2, number)
+    assert rule.message_.startswith("of the 100 most confident groups 50 were right, which cannot")
+
+
 def test_few_groups_promise_nothing_however_many_rows_they_have():
     rule = AutoAccept(0.9, per="row").fit(np.full(500, 0.9), np.ones(500), np.arange(500) % 20)
     assert not rule.found_
@@ -137,3 +185,8 @@ def test_few_groups_promise_nothing_however_many_rows_they_have():
 def test_an_unknown_per_is_refused():
     with pytest.raises(DataError, match="per must be one of 'group', 'row'; got 'page'"):
         AutoAccept(per="page").fit([0.5], [1])
+
+
+def test_an_unknown_way_to_count_is_refused():
+    with pytest.raises(DataError, match="counted must be one of 'auto', 'one', 'all'; got 'two'"):
+        AutoAccept(counted="two").fit([0.5], [1])

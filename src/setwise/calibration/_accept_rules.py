@@ -30,6 +30,7 @@ import numpy as np
 from setwise.calibration.accept_curve import Steps, between, lower_bound
 
 START_SHARE, STEP_SHARE = 0.05, 0.01
+ROUNDING = 1e-6  # of sums of weights, where groups weigh one
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ def fixed_sequence(
 ) -> FixedSequence:
     """Fixed-sequence tests of the given falling thresholds, or by ranks."""
     if thresholds is None:
-        ranks = rank_sequence(int(steps.accepted[-1]), target, confidence_level)
+        ranks = rank_sequence(round(steps.accepted[-1]), target, confidence_level)
         # The whole tie that a rank falls into; several ranks in one tie are one test.
-        place = np.unique(np.searchsorted(steps.accepted, ranks))
+        place = np.unique(np.searchsorted(steps.accepted, ranks - ROUNDING))
         enough = steps.units[place] >= rows_for_one_error(target, confidence_level)
         place = place[enough] if enough.any() else place[-1:]
         thresholds = between(steps.confidence)[place]

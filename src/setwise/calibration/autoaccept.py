@@ -23,7 +23,7 @@ from setwise.calibration._accept_inputs import (
     one_row_per_group,
 )
 from setwise.calibration._accept_rules import FixedSequence, cheapest, fixed_sequence, rows_needed
-from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration._grouped_steps import evenly, steps_by_group
 from setwise.calibration.accept_curve import Steps, curve_of, steps_of
 from setwise.data.formats.files import StrPath
 from setwise.data.randomness import Seed
@@ -31,6 +31,7 @@ from setwise.metrics.options import check_choice
 from setwise.storage import storable
 
 PER = ("group", "row")
+COUNTED = ("auto", "one", "all")
 
 
 @storable
@@ -63,10 +64,14 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         is the cheapest on the rows, without any promise; target and level are not used for it.
     per : {"group", "row"}
         What the promise is for where rows have groups. "group": for one row, drawn evenly, of a
-        new group; one row of each is counted, and the promise is exact. "row": for the rows of new
-        groups, so that large groups matter more; all rows are counted, with bounds that know how
-        much rows of a group resemble each other. That promise is approximate: groups with many
-        rows that are too rare to be seen can break it.
+        new group. "row": for the rows of new groups, so that large groups matter more; that promise
+        is approximate: groups with many rows that are too rare to be seen can break it.
+    counted : {"auto", "one", "all"}
+        Which rows of a group are counted, per group. "one": one of each, and the promise is exact.
+        "all": all of them, a group weighing one, with bounds that know how much rows of a group
+        resemble each other; it depends on no draw and of many groups accepts more, but is
+        approximate. "auto": all, where the promise is approximate anyway, as that of
+        ``out_of_fold`` confidences is. Per row all are counted.
     random_state : int, RandomState, Generator or None
         Draws the row that is counted of each group.
 
@@ -79,16 +84,17 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
     message_ : str
         What was found, or why nothing was and what would help.
     guarantee_ : str
-        "exact", "approximate" (confidences out of fold, or per row of groups) or "none" (by cost).
+        "exact", "approximate" (confidences out of fold, or all rows of groups counted) or "none"
+        (by cost).
     coverage_ : float
-        The share of the counted rows that are accepted.
+        The share of the counted rows that are accepted; per group, groups weigh alike.
     accuracy_, accuracy_lower_ : float
         The share of these that are right, nan where there are none, and its lower bound. Only the
         target is promised, not the bound: the threshold was chosen on the same rows.
     cost_ : float
         The mean cost of a row, reviews and errors together; nan without costs.
     n_counted_ : int
-        How many rows were counted: with groups, one for each, or per row all of them.
+        How many rows were counted: all, or one for each group.
     curve_ : AccuracyCoverage
         Accuracy over coverage of the counted rows, with bounds.
 
@@ -111,6 +117,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         review_cost: float | None = None,
         error_cost: float | None = None,
         per: str = "group",
+        counted: str = "auto",
         random_state: Seed = 0,
     ) -> None:
         self.target_accuracy = target_accuracy
@@ -119,6 +126,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         self.review_cost = review_cost
         self.error_cost = error_cost
         self.per = per
+        self.counted = counted
         self.random_state = random_state
 
     def fit(
@@ -133,8 +141,8 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         correct : array (n,) of 0 and 1
             Whether it was right.
         groups : array (n,), optional
-            Rows of one group depend on each other, such as the pages of one document. ``per`` says
-            which of them are counted. So too by cost, without the promise.
+            Rows of one group depend on each other, such as the pages of one document. ``per`` and
+            ``counted`` say which of them count. So too by cost, without the promise.
         out_of_fold : bool
             The confidences are those of cross-validation and a model fitted again on all rows will
             be used: the promise is then approximate.
@@ -146,25 +154,24 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         costs = checked_costs(self.review_cost, self.error_cost)
         confidence, correct = checked_pairs(confidence, correct)
         check_choice("per", self.per, PER)
-        by_row = groups is not None and self.per == "row"
-        confidence, correct, steps = self._counted(confidence, correct, groups)
+        check_choice("counted", self.counted, COUNTED)
+        steps, self.n_counted_ = self._steps(confidence, correct, groups, out_of_fold)
+        is_exact = groups is None or self._counts_one(out_of_fold)
         if costs is None:
             tests = fixed_sequence(steps, target, level, thresholds)
             self.threshold_, self.cost_ = tests.chosen, float("nan")
-            self.guarantee_ = "approximate" if out_of_fold or by_row else "exact"
-            problem = _why_no_promise(tests, target, level, steps)
+            self.guarantee_ = "exact" if is_exact and not out_of_fold else "approximate"
+            problem = _why_no_promise(tests, target, level, steps, self._unit(groups, out_of_fold))
         else:
             self.threshold_, self.cost_ = cheapest(steps, *costs)
             self.guarantee_ = "none"
             problem = "reviewing every row is cheapest on these rows, so none is accepted"
-        accepted = correct[confidence >= self.threshold_]
-        self.n_counted_ = len(correct)
-        self.found_ = len(accepted) > 0
-        self.coverage_ = len(accepted) / len(correct)
-        self.accuracy_ = float(accepted.mean()) if self.found_ else float("nan")
         self.curve_ = curve_of(steps, level)
         n_reached = int((steps.confidence >= self.threshold_).sum())
-        self.accuracy_lower_ = float(self.curve_.lower[n_reached - 1]) if n_reached else 0.0
+        self.found_ = n_reached > 0
+        self.coverage_ = float(self.curve_.coverage[n_reached - 1]) if self.found_ else 0.0
+        self.accuracy_ = float(self.curve_.accuracy[n_reached - 1]) if self.found_ else float("nan")
+        self.accuracy_lower_ = float(self.curve_.lower[n_reached - 1]) if self.found_ else 0.0
         self.message_ = self._summary() if self.found_ else problem
         return self
 
@@ -178,18 +185,30 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         """Write the rule as one file that cannot run code; ``setwise.load`` reads it."""
         storage.save(self, path)
 
-    def _counted(
-        self, confidence: np.ndarray, correct: np.ndarray, groups: Any
-    ) -> tuple[np.ndarray, np.ndarray, Steps]:
-        """The rows that are counted, and how many of them each threshold accepts."""
-        if groups is None:
-            return confidence, correct, steps_of(confidence, correct)
-        number = numbered_groups(groups, len(correct))
+    def _counts_one(self, out_of_fold: bool) -> bool:
+        """Whether one row of each group is counted, which makes the promise exact."""
         if self.per == "row":
-            return confidence, correct, steps_by_group(confidence, correct, number)
-        counted = one_row_per_group(number, confidence, correct, self.random_state)
-        confidence, correct = confidence[counted], correct[counted]
-        return confidence, correct, steps_of(confidence, correct)
+            return False
+        return self.counted == "one" or (self.counted == "auto" and not out_of_fold)
+
+    def _unit(self, groups: Any, out_of_fold: bool) -> str:
+        """What the bounds count, in words."""
+        if groups is None or self._counts_one(out_of_fold):
+            return "rows"
+        return "groups of one size" if self.per == "row" else "groups"
+
+    def _steps(
+        self, confidence: np.ndarray, correct: np.ndarray, groups: Any, out_of_fold: bool
+    ) -> tuple[Steps, int]:
+        """What each threshold accepts of the rows that are counted, and how many these are."""
+        if groups is None:
+            return steps_of(confidence, correct), len(correct)
+        number = numbered_groups(groups, len(correct))
+        if self._counts_one(out_of_fold):
+            drawn = one_row_per_group(number, confidence, correct, self.random_state)
+            return steps_of(confidence[drawn], correct[drawn]), len(drawn)
+        weight = None if self.per == "row" else evenly(number)
+        return steps_by_group(confidence, correct, number, weight), len(correct)
 
     def _summary(self) -> str:
         if self.guarantee_ == "none":
@@ -205,24 +224,25 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _why_no_promise(tests: FixedSequence, target: float, level: float, steps: Steps) -> str:
+def _why_no_promise(
+    tests: FixedSequence, target: float, level: float, steps: Steps, unit: str
+) -> str:
     """What kept the first test from passing, and what would help."""
     needed = rows_needed(target, level)
     wanted = f"an accuracy of {target:g} with confidence {level:g}"
-    kind = "rows" if steps.units[-1] == steps.accepted[-1] else "groups of one size"
     if steps.units[-1] < needed:
         return (
-            f"{steps.units[-1]:.0f} {kind} cannot promise {wanted} even if all are right; "
+            f"{steps.units[-1]:.0f} {unit} cannot promise {wanted} even if all are right; "
             f"pass at least {needed}, with groups as many groups"
         )
-    accepted, right = int(tests.accepted[0]), int(tests.right[0])
     if tests.units[0] < needed:
         return (
-            f"the highest threshold, {tests.threshold[0]:g}, accepts {tests.units[0]:.0f} {kind}, "
+            f"the highest threshold, {tests.threshold[0]:g}, accepts {tests.units[0]:.0f} {unit}, "
             f"but {needed} are needed to promise {wanted}; begin with a lower one, or pass more "
             "rows"
         )
+    named = "groups" if unit == "groups" else "rows"
     return (
-        f"of the {accepted} most confident rows {right} were right, which cannot promise {wanted}: "
-        f"the bound is {tests.lower[0]:.3f}; lower the target, or pass more rows"
+        f"of the {tests.accepted[0]:.4g} most confident {named} {tests.right[0]:.4g} were right, "
+        f"which cannot promise {wanted}: the bound is {tests.lower[0]:.3f}; lower the target, or pass more rows"
     )

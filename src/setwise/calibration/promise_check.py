@@ -21,9 +21,9 @@ from setwise.calibration._accept_inputs import (
     numbered_groups,
 )
 from setwise.calibration._accept_rules import fixed_sequence, plain_threshold
-from setwise.calibration._grouped_steps import steps_by_group
+from setwise.calibration._grouped_steps import evenly, steps_by_group
 from setwise.calibration.accept_curve import Steps, steps_of
-from setwise.calibration.autoaccept import PER
+from setwise.calibration.autoaccept import COUNTED, PER
 from setwise.data.arguments import check_counts
 from setwise.data.randomness import Seed, as_generator
 from setwise.metrics.options import check_choice
@@ -73,7 +73,7 @@ class GroupedPool(Population):
     def counted(self, n: int, copies: int, random: np.random.Generator) -> Steps:
         """What thresholds accept of all rows of n groups, drawn evenly with replacement.
 
-        Each is counted ``copies`` times, as if its copies were other groups.
+        Rows weigh as in the truth. Each is counted ``copies`` times, as if its copies were other groups.
         """
         order, size = self._order, np.bincount(self.number)
         drawn = np.repeat(random.integers(len(size), size=n), copies)
@@ -82,7 +82,7 @@ class GroupedPool(Population):
         within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
         rows = order[np.repeat(begin, many) + within]
         again = np.repeat(np.arange(len(drawn)), many)  # a group drawn twice is two groups
-        return steps_by_group(self.confidence[rows], self.chance[rows], again)
+        return steps_by_group(self.confidence[rows], self.chance[rows], again, self.share[rows])
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -159,6 +159,7 @@ def resampled_breaks(
     confidence_level: float = 0.95,
     thresholds: Any = "ranks",
     per: str = "group",
+    counted: str = "one",
     n_rows: int | None = None,
     n_draws: int = 1000,
     random_state: Seed = 0,
@@ -166,23 +167,25 @@ def resampled_breaks(
     """Breaks of the promise where calibration rows are drawn with replacement from a pool.
 
     The pool's accuracy above the threshold is the truth. Groups are drawn evenly and one row of
-    each is counted, as ``AutoAccept`` does; so a row is drawn, and counts in the truth, with one
-    over the size of its group. ``per="row"`` counts all rows of the groups drawn, and all rows
-    alike in the truth. ``n_rows`` rows or groups are drawn, by default as many as the pool has.
+    each is counted, or with ``counted="all"`` all of them, as ``AutoAccept`` does; so a row counts
+    in the truth with one over the size of its group. ``per="row"`` counts all rows of the groups
+    drawn, and all rows alike in the truth. ``n_rows`` rows or groups are drawn, by default as many
+    as the pool has.
     """
     check_choice("per", per, PER)
+    check_choice("counted", counted, COUNTED[1:])
     confidence, correct = checked_pairs(confidence, correct)
     n = len(confidence)
     number = np.arange(n) if groups is None else numbered_groups(groups, n)
-    size = np.bincount(number)
+    share = np.ones(n) if per == "row" else evenly(number)
     pool = (
-        GroupedPool(confidence, correct, np.ones(n), number)
-        if per == "row"
-        else Population(confidence, correct, 1 / size[number])
+        GroupedPool(confidence, correct, share, number)
+        if per == "row" or counted == "all"
+        else Population(confidence, correct, share)
     )
     return check_promise(
         pool,
-        len(size) if n_rows is None else n_rows,
+        int(number.max()) + 1 if n_rows is None else n_rows,
         target_accuracy=target_accuracy,
         confidence_level=confidence_level,
         thresholds=thresholds,

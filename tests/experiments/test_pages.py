@@ -184,8 +184,12 @@ def test_warnings_of_fits_are_told_with_model_and_data(small, tmp_path):
     entry = replace(small, models=(hasty,))
     told = _warnings(run(entry, store))
     assert told == ["hasty on tiny, other: some targets had not converged after 1 iterations"]
+    origin = {"finished": "2026-01-02", "n_units": 2, "seconds": 90, "source": "abc"}
     facts = {"quick": False, "protocol": "", "differences": [], "absent": [], "notes": ""}
-    assert sentences(facts | {"warnings": told}) == [f"Warned of: {told[0]}."]
+    assert sentences(facts | {"warnings": told, "origin": origin}) == [
+        "Measured 2026-01-02: 2 parts, 0.03 hours, source abc.",
+        f"Warned of: {told[0]}.",
+    ]
 
 
 def test_the_html_page_needs_nothing_else(facts):

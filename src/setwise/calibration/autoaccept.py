@@ -244,5 +244,6 @@ def _why_no_promise(
     named = "groups" if unit == "groups" else "rows"
     return (
         f"of the {tests.accepted[0]:.4g} most confident {named} {tests.right[0]:.4g} were right, "
-        f"which cannot promise {wanted}: the bound is {tests.lower[0]:.3f}; lower the target, or pass more rows"
+        f"which cannot promise {wanted}: the bound is {tests.lower[0]:.3f}; lower the target, or "
+        "pass more rows"
     )

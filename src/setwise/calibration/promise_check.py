@@ -73,7 +73,8 @@ class GroupedPool(Population):
     def counted(self, n: int, copies: int, random: np.random.Generator) -> Steps:
         """What thresholds accept of all rows of n groups, drawn evenly with replacement.
 
-        Rows weigh as in the truth. Each is counted ``copies`` times, as if its copies were other groups.
+        Rows weigh as in the truth. Each is counted ``copies`` times, as if its copies were other
+        groups.
         """
         order, size = self._order, np.bincount(self.number)
         drawn = np.repeat(random.integers(len(size), size=n), copies)

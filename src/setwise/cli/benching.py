@@ -34,6 +34,7 @@ REPORT = """\
 examples:
   setwise bench report setwise-results --out results.html
   setwise bench report setwise-results --markdown results.md
+  setwise bench report results --markdown RESULTS.md --keep RESULTS.md   the rest as it was
 """
 SPEED = """\
 examples:
@@ -52,6 +53,10 @@ def add_bench(commands: Any) -> None:
     report.add_argument("folder", metavar="DIR", help="where `setwise bench run` left them")
     report.add_argument("--out", metavar="FILE", help="an HTML page that needs nothing else")
     report.add_argument("--markdown", metavar="FILE", help="the same as Markdown")
+    report.add_argument(
+        "--keep", metavar="FILE",
+        help="an earlier Markdown page, for experiments of which DIR has no records",
+    )  # fmt: skip
     words = "run the scripts of a folder of benchmarks"
     speed = with_examples(actions, "speed", words, SPEED, _speed)
     speed.add_argument("names", metavar="NAME", nargs="*", help="only these scripts")
@@ -111,7 +116,7 @@ def _run(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from setwise.commands.bench_report import write_pages
 
-    write_pages(Console(), options.folder, options.out, options.markdown)
+    write_pages(Console(), options.folder, options.out, options.markdown, options.keep)
 
 
 def _speed(options: argparse.Namespace) -> None:

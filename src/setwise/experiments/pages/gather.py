@@ -91,7 +91,12 @@ def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dic
         "quick": is_quick,
         "failed": _failures(summary["failed"]),
         "differences": differences_of(experiment.name, datasets),
-        "seconds": sum(record.get("seconds", 0.0) for record in records),
+        "origin": {
+            "finished": _span(record["finished"][:10] for record in records),
+            "n_units": len(records),
+            "seconds": sum(record.get("seconds", 0.0) for record in records),
+            "source": _span(record["versions"].get("source", "unknown") for record in records),
+        },
         "seeds": sorted({record["unit"]["seed"] for record in records}),
         "warnings": _warnings(records),
         "absent": [name for name in experiment.datasets if name not in datasets],
@@ -167,6 +172,7 @@ def _place(place: Any, told_all: dict[str, Any]) -> dict[str, Any]:
         "table": place.table,
         "about": place.about,
         "missing": place.missing,
+        "wanted": list(place.experiments),
         "experiments": [name for name in place.experiments if name in told_all],
         "not_run": [name for name in place.experiments if name not in told_all],
     }

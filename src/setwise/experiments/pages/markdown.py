@@ -19,12 +19,16 @@ KEY = (
 def markdown_of(facts: dict[str, Any]) -> str:
     """The whole page."""
     lines = ["# Results", "", *_origin(facts), "", KEY, ""]
+    kept = facts.get("kept", {})
     for paper, places in by_paper(facts):
         lines += [f"## {paper}", ""]
         for place in places:
             lines += _place(place)
         for name in first_places(facts, places):
-            lines += _experiment(name, facts["experiments"][name])
+            if name in kept:
+                lines += ["", f"### {name}", "", *kept[name].split("\n"), ""]
+            else:
+                lines += _experiment(name, facts["experiments"][name])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -64,7 +68,7 @@ def cell_text(cell: Cell, measure: str) -> str:
 
 def sentences(told: dict[str, Any]) -> list[str]:
     """What must be known before the tables are read."""
-    found = []
+    found = [_measured(told["origin"])]
     if told["quick"]:
         found.append("A quick run: small data sets, few seeds; not the paper's protocol.")
     if told["protocol"]:
@@ -89,7 +93,17 @@ def rank_sentence(pivot: Pivot) -> str:
     )
 
 
+def _measured(origin: dict[str, Any]) -> str:
+    """When and from what a section was made; ``kept`` knows it by its first word."""
+    source = origin["source"]
+    return (
+        f"Measured {origin['finished']}: {origin['n_units']} parts, "
+        f"{origin['seconds'] / 3600:.2f} hours{f', source {source}' if source else ''}."
+    )
+
+
 def _origin(facts: dict[str, Any]) -> list[str]:
+    kept_from = facts.get("kept_from", "")
     versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
     machine = facts["machine"]
     return [
@@ -100,14 +114,20 @@ def _origin(facts: dict[str, Any]) -> list[str]:
         f"Versions: {versions}. Machine class: {machine.get('cores', '?')} cores of "
         f"{machine.get('processor', '?')}, {machine.get('memory_gigabytes', '?')} GB, "
         f"{machine.get('system', '?')}; {facts['threads'] or '?'} threads a part.",
+        *(["", kept_from] if kept_from else []),
     ]
 
 
 def _place(place: dict[str, Any]) -> list[str]:
-    told = ", ".join(f"[{name}](#{name})" for name in place["experiments"])
+    told = ", ".join(f"[{name}](#{_anchor(name)})" for name in place["experiments"])
     missing = f" ({place['missing']})" if place["missing"] else ""
     not_run = f" Not run: {', '.join(place['not_run'])}." if place["not_run"] else ""
     return [f"- {place['table']}, {place['about']}: {told or 'nothing yet'}{missing}.{not_run}"]
+
+
+def _anchor(heading: str) -> str:
+    """How a heading is linked to: without commas, and with dashes for spaces."""
+    return heading.replace(",", "").replace(" ", "-")
 
 
 def _experiment(name: str, told: dict[str, Any]) -> list[str]:

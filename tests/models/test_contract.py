@@ -71,6 +71,11 @@ OF_ONE_MODEL = {
     },
     "ClassifierChain": {"check_sample_weight_equivalence_on_sparse_data": BY_A_GAP},
     "ConditionalTree": {"check_sample_weight_equivalence_on_sparse_data": BY_A_GAP},
+    "LPkNN": {
+        "check_classifier_multioutput": NOT_BY_LABEL,
+        "check_sample_weight_equivalence_on_dense_data": BY_NEIGHBOURS,
+        "check_sample_weight_equivalence_on_sparse_data": BY_NEIGHBOURS,
+    },
     "LabelSizeF1": {
         "check_classifier_multioutput": NOT_BY_LABEL,
         "check_sample_weight_equivalence_on_sparse_data": BY_THE_DUAL,
@@ -203,7 +208,7 @@ def test_odd_shapes_work(model):
 
 @probable_models
 def test_without_features_probabilities_are_frequencies(model):
-    if model in (sw.BRkNN, sw.MLkNN):
+    if model in (sw.BRkNN, sw.LPkNN, sw.MLkNN):
         pytest.skip("where all rows are equally near, the first few speak for all")
     X, Y = rows()
     constant = np.zeros_like(X)

@@ -44,18 +44,30 @@ def nearest_rows(
     >>> nearest_rows(X, X, 1, own=True).ravel().tolist()
     [1, 0, 1]
     """
+    return nearest_with_distances(asking, X, k, own=own, n_jobs=n_jobs)[0]
+
+
+def nearest_with_distances(
+    asking: Any, X: Any, k: int, *, own: bool = False, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rows as ``nearest_rows`` gives them, and their squared distances, (b, k).
+
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> nearest_with_distances(X, X, 1, own=True)[1].ravel().tolist()
+    [1.0, 1.0, 4.0]
+    """
     from setwise.learners._nearest_kernel import smallest
 
     b, n = asking.shape[0], X.shape[0]
-    found = np.zeros((b, k), dtype=np.int64)
+    found, squared = np.zeros((b, k), dtype=np.int64), np.zeros((b, k))
     if k == 0 or b == 0:
-        return found
+        return found, squared
     dense = not sparse.issparse(X)
     if dense:  # far from the origin, products would be rounded by more than distances differ
         centre = _centre(asking, X)
         asking, X = asking - centre, X - centre
     columns = X.T if dense else sparse.csr_array(X.T)
-    half_squares = squares_of(X) / 2
+    half_squares, own_squares = squares_of(X) / 2, squares_of(asking)
     wanted = min(k + SPARE, n - own) if dense else k
     step = max(1, BLOCK_CELLS // n)
 
@@ -68,11 +80,15 @@ def nearest_rows(
         numbers = np.empty((size, wanted), dtype=np.int64)
         keys = np.empty((size, wanted))
         smallest(products, half_squares, left_out, numbers, keys)
-        found[rows] = _in_order(part, X, numbers, k) if dense else numbers
+        if dense:
+            found[rows], squared[rows] = _in_order(part, X, numbers, k)
+        else:
+            found[rows] = numbers
+            squared[rows] = np.maximum(2 * keys + own_squares[rows, None], 0.0)
 
     with Workers(n_jobs) as workers:
         workers.map(block, range(0, b, step))
-    return found
+    return found, squared
 
 
 def _centre(asking: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -96,12 +112,17 @@ def squares_of(X: Any) -> np.ndarray:
     return np.bincount(row, X.data.astype(np.float64) ** 2, minlength=X.shape[0])
 
 
-def _in_order(part: np.ndarray, X: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest of some numbers (b, m) by true distance, the first row where it is equal."""
+def _in_order(
+    part: np.ndarray, X: np.ndarray, numbers: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest of some numbers (b, m) by true squared distance, and these distances.
+
+    Of rows that are equally far the first is taken.
+    """
     numbers = np.sort(numbers, axis=1)  # so that a stable order breaks ties by number
     distance = np.empty(numbers.shape)
     for place in range(numbers.shape[1]):  # a few: one gap at a time saves a large array
         gap = X[numbers[:, place]] - part
         distance[:, place] = np.einsum("bd,bd->b", gap, gap, dtype=np.float64)
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(numbers, order, axis=1)
+    return np.take_along_axis(numbers, order, axis=1), np.take_along_axis(distance, order, axis=1)

@@ -18,6 +18,7 @@ from setwise.models.dependency import DependencyNetwork
 from setwise.models.label_size import LabelSizeF1
 from setwise.models.lift import LIFT
 from setwise.models.model_average import ModelAverage
+from setwise.models.neighbour_sets import LPkNN
 from setwise.models.neighbours import BRkNN, MLkNN
 from setwise.models.neural import SPEN, DeepValueNetwork, PredictAndConstrain
 from setwise.models.pdsparse import PDSparse
@@ -41,6 +42,7 @@ MODELS: dict[str, type[SetClassifier]] = {
         ConditionalTree,
         DependencyNetwork,
         LIFT,
+        LPkNN,
         LabelSizeF1,
         MLkNN,
         MixtureOfExperts,
@@ -106,6 +108,7 @@ __all__ = [
     "DependencyLDA",
     "DependencyNetwork",
     "FlatLDA",
+    "LPkNN",
     "LabelSizeF1",
     "MLkNN",
     "MixtureOfExperts",

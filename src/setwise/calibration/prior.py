@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from setwise.data.labels import as_binary_csr, binary_csr, distinct_sets
+from setwise.data.labels import as_binary_csr, distinct_sets
+from setwise.data.set_index import SetIndex
 from setwise.storage import storable
 
 
@@ -44,11 +45,8 @@ class SetPrior:
 
     def shares(self, sets: Any) -> np.ndarray:
         """The shares of some sets (m, L), (m,)."""
-        asked, known = binary_csr(sets), self.sets_.shape[0]
-        both = distinct_sets(sparse.vstack([self.sets_, asked], format="csr")).inverse
-        share = np.zeros(both.max(initial=-1) + 1)
-        share[both[:known]] = self.shares_
-        found: np.ndarray = share[both[known:]]
+        place = SetIndex(self.sets_).find(sets)
+        found: np.ndarray = np.where(place >= 0, np.append(self.shares_, 0.0)[place], 0.0)
         return found
 
     def log_shares(self, sets: Any) -> np.ndarray:

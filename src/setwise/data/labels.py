@@ -203,13 +203,9 @@ def distinct_sets(Y: Any) -> DistinctSets:
     array([2, 1])
     """
     Y = as_binary_csr(Y)
-    L = Y.shape[1]
     for seed in range(64):
-        random = np.random.default_rng(seed)
-        label_hash = random.integers(0, 2**64, size=L, dtype=np.uint64, endpoint=False)
-        running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(label_hash[Y.indices])])
-        row_hash = running[Y.indptr[1:]] - running[Y.indptr[:-1]]  # sums modulo 2**64
-        _, first, inverse = np.unique(row_hash, return_index=True, return_inverse=True)
+        hashes = row_hashes(Y, seed)
+        _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         if rows_equal(Y, Y[first[inverse]]).all():
             break
     else:
@@ -219,6 +215,15 @@ def distinct_sets(Y: Any) -> DistinctSets:
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return DistinctSets(Y[first[order]], counts[order], position[inverse], first[order])
+
+
+def row_hashes(Y: sparse.csr_array, seed: int) -> np.ndarray:
+    """A 64-bit number for each label set, (n,): equal for equal sets, and hardly for others."""
+    random = np.random.default_rng(seed)
+    of_label = random.integers(0, 2**64, size=Y.shape[1], dtype=np.uint64, endpoint=False)
+    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(of_label[Y.indices])])
+    hashes: np.ndarray = running[Y.indptr[1:]] - running[Y.indptr[:-1]]  # sums modulo 2**64
+    return hashes
 
 
 def rows_equal(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:

@@ -7,16 +7,15 @@ are sums over the list, so every answer is exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import logsumexp
 
-from setwise.data.labels import binary_csr, distinct_sets
 from setwise.data.randomness import Seed, as_generator
+from setwise.data.set_index import SetIndex, as_index
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.errors import DataError
 
@@ -27,8 +26,8 @@ class Support(Distribution):
 
     Parameters
     ----------
-    sets : sparse array or array (m, L) of 0 and 1
-        The possible sets, each once.
+    sets : sparse array or array (m, L) of 0 and 1, or SetIndex
+        The possible sets, each once. An index of them can be shared by many supports.
     log_scores : array (n, m)
         Log-probabilities, or logs of anything proportional to them: each row is normalised.
     allow_empty : bool
@@ -46,14 +45,18 @@ class Support(Distribution):
     sets: Any  # (m, L)
     log_scores: np.ndarray  # (n, m)
     allow_empty: bool = True
+    _index: SetIndex = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.log_scores.ndim != 2 or self.log_scores.shape[1] != self._sets.shape[0]:
+        index = as_index(self.sets)
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "sets", index.sets)
+        if self.log_scores.ndim != 2 or self.log_scores.shape[1] != self.sets.shape[0]:
             raise DataError(
-                f"there are {self._sets.shape[0]} sets but log_scores has shape "
+                f"there are {self.sets.shape[0]} sets but log_scores has shape "
                 f"{self.log_scores.shape}; pass one row per instance, one column per set"
             )
-        if len(distinct_sets(self._sets)) < self._sets.shape[0]:
+        if self._index.has_repeats:
             raise DataError("the sets of a support must differ; pass distinct_sets(Y).sets")
         bad = np.flatnonzero(~np.isfinite(self._log_p.max(axis=1, initial=-np.inf)))
         if len(bad):
@@ -70,43 +73,39 @@ class Support(Distribution):
     @property
     def n_labels(self) -> int:
         """How many labels there are."""
-        return int(self._sets.shape[1])
+        return int(self.sets.shape[1])
 
     def rows(self, selection: Rows) -> Support:
         """The distributions of some rows."""
-        return Support(self._sets, self.log_scores[selection], self.allow_empty)
+        return Support(self._index, self.log_scores[selection], self.allow_empty)
 
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,); -inf for a set that is not listed."""
-        m, asked = self._sets.shape[0], sparse.csr_array(self._dense_sets(Y))
-        group = distinct_sets(sparse.vstack([self._sets, asked], format="csr")).inverse
-        column = np.full(group.max() + 1, -1)
-        column[group[:m]] = np.arange(m)
-        column = column[group[m:]]  # (n,)
+        column = self._index.find(self._dense_sets(Y))  # (n,)
         listed: np.ndarray = self._log_p[np.arange(self.n_rows), column]
         listed[column < 0] = -np.inf
         return listed
 
     def marginals(self) -> np.ndarray:
         """P(y_l = 1), (n, L)."""
-        marginals: np.ndarray = self._p @ self._sets
+        marginals: np.ndarray = self._p @ self.sets
         return marginals
 
     def top(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k likeliest sets, int8 (n, k, L), and their log-probabilities (n, k), best first."""
         k = positive_count(k, "k")
-        order = np.argsort(-self._log_p, axis=1, kind="stable")[:, :k]  # (n, min(k, m))
+        order = largest_first(self._log_p, k)  # (n, min(k, m))
         log_prob = np.full((self.n_rows, k), -np.inf)
         log_prob[:, : order.shape[1]] = np.take_along_axis(self._log_p, order, axis=1)
         sets = np.zeros((self.n_rows, k, self.n_labels), dtype=np.int8)
-        sets[:, : order.shape[1]] = self._sets.toarray()[order]
+        sets[:, : order.shape[1]] = self.sets.toarray()[order]
         sets[log_prob == -np.inf] = 0
         return sets, log_prob
 
     def sample(self, size: int, random_state: Seed = None) -> np.ndarray:
         """``size`` independent sets of each row, int8 (size, n, L)."""
         luck = as_generator(random_state).random((self.n_rows, positive_count(size, "size")))
-        dense = self._sets.toarray()
+        dense = self.sets.toarray()
         samples = np.empty((size, self.n_rows, self.n_labels), dtype=np.int8)
         for row, limits in enumerate(self._p.cumsum(axis=1)):
             last = np.flatnonzero(self._p[row])[-1]
@@ -120,7 +119,7 @@ class Support(Distribution):
         joint = np.zeros((self.n_rows, self.n_labels, S))
         for s in range(1, S + 1):
             of_size = np.flatnonzero(self._sizes == s)
-            joint[:, :, s - 1] = self._p[:, of_size] @ self._sets[of_size]
+            joint[:, :, s - 1] = self._p[:, of_size] @ self.sets[of_size]
         return joint
 
     def size_distribution(self, max_size: int) -> np.ndarray:
@@ -132,17 +131,13 @@ class Support(Distribution):
         mean = self.marginals()
         covariance = np.empty((self.n_rows, self.n_labels, self.n_labels))
         for row, p in enumerate(self._p):
-            weighted = self._sets.astype(np.float64).multiply(p[:, None]).tocsr()
-            covariance[row] = (self._sets.T @ weighted).toarray() - np.outer(mean[row], mean[row])
+            weighted = self.sets.astype(np.float64).multiply(p[:, None]).tocsr()
+            covariance[row] = (self.sets.T @ weighted).toarray() - np.outer(mean[row], mean[row])
         return covariance
 
     @cached_property
-    def _sets(self) -> sparse.csr_array:
-        return binary_csr(self.sets)
-
-    @cached_property
     def _sizes(self) -> np.ndarray:
-        return np.asarray(np.diff(self._sets.indptr))
+        return np.asarray(np.diff(self.sets.indptr))
 
     @cached_property
     def _log_p(self) -> np.ndarray:
@@ -157,3 +152,23 @@ class Support(Distribution):
     @cached_property
     def _p(self) -> np.ndarray:
         return np.asarray(np.exp(self._log_p))
+
+
+def largest_first(values: np.ndarray, k: int) -> np.ndarray:
+    """The columns of the k largest values (n, m) of each row, largest first: (n, min(k, m)).
+
+    Of equal values the first column comes first. Only rows with a tie at the end of their list are
+    sorted whole.
+
+    >>> largest_first(np.array([[3.0, 1.0, 3.0, 2.0]]), 3)
+    array([[0, 2, 3]])
+    """
+    m = values.shape[1]
+    if k >= m // 4:
+        return np.argsort(-values, axis=1, kind="stable")[:, :k]
+    columns = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
+    chosen = np.take_along_axis(values, columns, axis=1)
+    columns = np.take_along_axis(columns, np.argsort(-chosen, axis=1, kind="stable"), axis=1)
+    tied = (values >= chosen.min(axis=1, keepdims=True)).sum(axis=1) > k
+    columns[tied] = np.argsort(-values[tied], axis=1, kind="stable")[:, :k]
+    return columns

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from setwise.data.arguments import check_count, check_from_zero, check_over_zero
 from setwise.data.labels import DistinctSets, distinct_sets
+from setwise.data.set_index import SetIndex
 from setwise.decisions import Decision
 from setwise.distributions import Distribution, Support
 from setwise.distributions.batched import BATCH_CELLS, Batched
@@ -209,15 +210,16 @@ class LPkNN(SetClassifier):
         return typical, decay, smoothing
 
     def _distribution(self, X: Any) -> Distribution:
+        index = SetIndex(self.sets_)  # for all batches
         n, (m, L) = X.shape[0], self.sets_.shape
         size = max(1, BATCH_CELLS // m)
         if n <= size:
-            return self._support(X)
+            return self._support(X, index)
         return Batched(
-            lambda rows: self._support(X[rows]), np.arange(n), L, size, self.allow_empty_
+            lambda rows: self._support(X[rows], index), np.arange(n), L, size, self.allow_empty_
         )
 
-    def _support(self, X: Any) -> Support:
+    def _support(self, X: Any, index: SetIndex) -> Support:
         """Votes of the neighbours for the sets of training, (b, m)."""
         asking = sparse.csr_array(X) if sparse.issparse(self.rows_) else _comparable(X)
         near, squared = nearest_with_distances(
@@ -227,7 +229,7 @@ class LPkNN(SetClassifier):
         weight = self.row_weights_[near] * votes(squared, self.typical_, self.decay_)
         cells = m * np.arange(b)[:, None] + self.set_of_row_[near]
         voted = np.bincount(cells.ravel(), weight.ravel(), minlength=b * m).reshape(b, m)
-        return Support(self.sets_, np.log(voted + self.smoothing_ * self.prior_), self.allow_empty_)
+        return Support(index, np.log(voted + self.smoothing_ * self.prior_), self.allow_empty_)
 
 
 def _comparable(X: Any) -> Any:

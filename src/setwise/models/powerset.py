@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.data.labels import DistinctSets, distinct_sets
+from setwise.data.set_index import SetIndex
 from setwise.decisions import Decision
 from setwise.distributions import Distribution, Support
 from setwise.distributions.batched import BATCH_CELLS, Batched
@@ -139,9 +140,11 @@ class PowerSet(SetClassifier):
         return gate
 
     def _distribution(self, X: Any) -> Distribution:
+        index = SetIndex(self.sets_)  # for all batches
+
         def support(rows: Any) -> Support:
             log_scores = np.asarray(self.gate_.log_proba(X[rows]), dtype=np.float64)
-            return Support(self.sets_, log_scores, allow_empty=self.allow_empty_)
+            return Support(index, log_scores, allow_empty=self.allow_empty_)
 
         n, (n_classes, L) = X.shape[0], self.sets_.shape
         if n * n_classes <= BATCH_CELLS:

@@ -192,6 +192,22 @@ def test_warnings_of_fits_are_told_with_model_and_data(small, tmp_path):
     ]
 
 
+def test_warnings_that_differ_in_numbers_are_told_once():
+    def record(data, *lines):
+        return {"unit": {"model": "BR", "dataset": data}, "warnings": lines}
+
+    told = _warnings(
+        [
+            record("scene", "the gap is 0.5 after 300 rounds; wait", "the gap is 0.25 after 9"),
+            record("yeast", "the gap is 0.75 after 300 rounds"),
+        ]
+    )
+    assert told == [
+        "BR on scene, yeast: the gap is 0.5 after 300 rounds",
+        "BR on scene: the gap is 0.25 after 9",
+    ]
+
+
 def test_the_html_page_needs_nothing_else(facts):
     page = page_of(facts)
     assert "http" not in page

@@ -154,6 +154,8 @@ class Distribution(ABC):
 
     def _dense_sets(self, Y: Any) -> np.ndarray:
         """One label set a row as int8 (n, L); refuses any other shape."""
+        if _is_ours(Y) and Y.shape == (self.n_rows, self.n_labels):
+            return np.asarray(Y)
         sets = as_binary_csr(Y)
         if sets.shape != (self.n_rows, self.n_labels):
             raise LabelMismatch(
@@ -162,6 +164,13 @@ class Distribution(ABC):
             )
         dense: np.ndarray = sets.toarray()
         return dense
+
+
+def _is_ours(Y: Any) -> bool:
+    """Whether it is 0/1 as distributions give it, so that nothing has to be converted."""
+    if not isinstance(Y, np.ndarray) or Y.dtype != np.int8:
+        return False
+    return Y.size == 0 or bool(Y.min() >= 0 and Y.max() <= 1)
 
 
 def positive_count(value: int, name: str) -> int:

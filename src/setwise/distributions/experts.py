@@ -30,6 +30,7 @@ from setwise.errors import DataError, NotConverged
 
 FIRST_LISTED = 4  # sets that each expert lists before the bound is looked at
 MOST_LISTED = 256
+LISTED_BLOCKS = 128  # so that sets which are listed at a time have 32 MB
 TOLERANCE = 1e-12
 FIRST_HEAT, LAST_HEAT = 1.0, 0.05  # temperatures of the annealing, of log-probabilities
 
@@ -148,7 +149,8 @@ class Experts(Distribution):
         limit = max(k, self.most_listed)
         waiting, listed = np.arange(n), min(max(k, FIRST_LISTED), limit)
         while len(waiting):
-            for block in row_blocks(len(waiting), 8 * len(self.experts) * listed * L):
+            # Listed sets are bytes. Of few rows at a time each step would cost more than its work.
+            for block in row_blocks(len(waiting), len(self.experts) * listed * L // LISTED_BLOCKS):
                 some = waiting[block]
                 parts = self.rows(some)._listed_best(k, listed)
                 result.sets[some], result.log_prob[some], result.gap[some] = parts

@@ -147,12 +147,18 @@ def _failures(failed: list[dict[str, Any]]) -> list[str]:
 
 
 def _warnings(records: list[Record]) -> list[str]:
-    """One sentence for each model and what its fits warned of, with the data sets."""
-    return _by_model(
-        (record["unit"], re.sub(r"^\d+ of \d+", "some", line.split(";")[0]))
-        for record in records
-        for line in record.get("warnings", ())
-    )
+    """One sentence for each model and what its fits warned of, with the data sets.
+
+    Warnings that differ in their numbers are told once, with those of the first.
+    """
+    first: dict[tuple[str, str], str] = {}
+    said = []
+    for record in records:
+        for line in record.get("warnings", ()):
+            text = re.sub(r"^\d+ of \d+", "some", line.split(";")[0])
+            alike = (record["unit"]["model"], re.sub(r"\d+(\.\d+)?", "#", text))
+            said.append((record["unit"], first.setdefault(alike, text)))
+    return _by_model(said)
 
 
 def _by_model(said: Iterable[tuple[dict[str, Any], str]]) -> list[str]:

@@ -2,14 +2,23 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import setwise as sw
 from setwise.calibration.candidates import listed_candidates, opinions_of, top_candidates
 from setwise.calibration.features import NUMBERS, features_of
-from setwise.calibration.first_stage import FirstStage, FoldAnswer, folds_of, marginals_of
+from setwise.calibration.first_stage import (
+    FirstStage,
+    FoldAnswer,
+    can_calibrate_labels,
+    folds_of,
+    marginals_of,
+)
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
+from setwise.distributions import Product, Support
 from setwise.distributions.batched import Batched
+from setwise.distributions.experts import OpinionPool
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +162,35 @@ def test_marginals_are_put_back_in_the_order_of_the_rows(data, allow_empty):
     answers = [FoldAnswer(model, rows, model.predict_dist(X[rows])) for rows in parts]
     free = sw.BinaryRelevance(allow_empty=True).fit(X, Y)
     np.testing.assert_allclose(marginals_of(answers, 5), free.predict_proba(X[:5]), rtol=1e-9)
+
+
+def halved(product):
+    return Product(product.logits / 2, product.allow_empty)
+
+
+@pytest.mark.parametrize("is_batched", [False, True])
+def test_independent_labels_are_calibrated_inside_an_average_too(is_batched):
+    z = np.random.default_rng(0).normal(size=(7, 3))
+    support = Support(np.eye(3, dtype=int), np.random.default_rng(1).normal(size=(7, 3)), False)
+
+    def pool(rows):
+        parts = [support.rows(rows), Product(z[rows], allow_empty=False)]
+        return OpinionPool(np.log(np.full((len(rows), 2), 0.5)), parts, n_models=2, places=(0, 1))
+
+    whole = Batched(pool, np.arange(7), 3, 2, False) if is_batched else pool(np.arange(7))
+    assert can_calibrate_labels(whole)
+    assert_allclose(whole.independent_marginals(), 1 / (1 + np.exp(-z)), rtol=1e-12)
+    asked = np.tile([1, 0, 0], (7, 1))
+    changed, before = whole.with_labels(halved).opinions(asked), whole.opinions(asked)
+    assert_allclose(changed[:, 0], before[:, 0], rtol=1e-12)  # that of the support
+    assert_allclose(changed[:, 1], Product(z / 2, False).log_prob(asked), rtol=1e-9)
+    assert np.abs(changed[:, 1] - before[:, 1]).max() > 0.1
+
+
+def test_a_model_of_whole_sets_has_no_labels_to_calibrate():
+    support = Support(np.eye(3, dtype=int), np.zeros((2, 3)))
+    lazy = Batched(support.rows, np.arange(2), 3, 1)
+    for dist in (support, lazy):
+        assert not can_calibrate_labels(dist)
+        assert dist.independent_marginals() is None
+        assert_allclose(dist.with_labels(halved).marginals(), dist.marginals(), rtol=1e-12)

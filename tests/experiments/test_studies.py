@@ -109,8 +109,9 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     monkeypatch.setattr(accepting, "N_DRAWS", 100)
     monkeypatch.setattr(accepting, "TARGETS", (0.45,))
     [table] = replace(accepting.ACCEPTING, seeds=(0,)).run(["made"], quiet)
-    assert column(table, "training sets") == [0, 0, 10, 10]
-    assert column(table, "per") == ["group", "row"] * 2
+    assert column(table, "model") == [name for name in accepting.MODELS for _ in range(3)]
+    assert column(table, "per") == ["group", "group", "row"] * 3
+    assert column(table, "counted") == ["one", "all", "all"] * 3
     for share, right in zip(column(table, "accepted"), column(table, "of them right")):
         assert mean(share) > 0.1
         assert mean(right) > 0.45
@@ -118,8 +119,8 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
         found <= most for found, most in zip(column(table, "breaks"), column(table, "at most"))
     )
     [anew] = replace(accepting.ACCEPTING_ANEW, seeds=(0,)).run(["made"], quiet)
-    assert anew.rows == table.rows[:2]
-    assert accepting.asked == [False, True]
+    assert anew.rows == [*table.rows[:3], *table.rows[-3:]]
+    assert accepting.asked == [False] * 3 + [True] * 2
 
 
 def test_a_split_made_anew_keeps_groups_together_and_learns_words_on_training_rows():

@@ -177,7 +177,7 @@ def _label_calibrators(
     answers: list[FoldAnswer], part: np.ndarray, rows: TrainingRows, kind: str | None
 ) -> list[LabelCalibrator | None]:
     """Label curves for each fold, fitted without it, and last those of all rows."""
-    if kind is None or not can_calibrate_labels(answers[0].distribution):
+    if kind is None or not all(can_calibrate_labels(answer.distribution) for answer in answers):
         return [None] * (len(answers) + 1)
     marginals, truth = marginals_of(answers, rows.n), rows.Y
     parts = [outside for outside, _ in folds_of(part)] + [np.arange(rows.n)]

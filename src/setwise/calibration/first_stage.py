@@ -29,7 +29,6 @@ from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
 from setwise.data.labels import rows_equal
 from setwise.decisions import decision_for
-from setwise.distributions import Product
 from setwise.distributions.base import Distribution
 from setwise.storage import storable
 
@@ -77,7 +76,9 @@ class FirstStage:
 
     def calibrated(self, distribution: Distribution) -> Distribution:
         """A distribution of the model with its labels calibrated, if they are to be."""
-        return distribution if self.labels_ is None else self.labels_.calibrated(distribution)
+        if self.labels_ is None:
+            return distribution
+        return distribution.with_labels(self.labels_.calibrated)
 
     def features(self, distribution: Distribution) -> CandidateFeatures:
         """The candidates of a calibrated distribution, and what a calibrator looks at."""
@@ -117,8 +118,8 @@ def _places(candidates: Candidates, own: sparse.csr_array) -> np.ndarray:
 
 
 def can_calibrate_labels(distribution: Distribution) -> bool:
-    """Whether the labels are independent, so that better labels make a better whole."""
-    return isinstance(distribution, Product)
+    """Whether some labels are independent, so that better labels make a better whole."""
+    return distribution.rows(slice(0, 1)).independent_marginals() is not None
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,11 @@ class FoldAnswer:
 
 
 def marginals_of(answers: list[FoldAnswer], n: int) -> np.ndarray:
-    """Marginals of all rows, each by the model that has not seen it, (n, L)."""
+    """Independent marginals of all rows, each by the model that has not seen it, (n, L)."""
     L = answers[0].distribution.n_labels
     marginals = np.empty((n, L))
     for answer in answers:
-        raw = answer.distribution
-        # Of the labels themselves: conditions on the whole set come after calibration.
-        whole = Product(raw.logits) if isinstance(raw, Product) else raw
-        marginals[answer.rows] = whole.marginals()
+        marginals[answer.rows] = answer.distribution.independent_marginals()
     return marginals
 
 

@@ -8,6 +8,7 @@ documentation, and what it cannot answer at all it refuses in a sentence.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from setwise.data.randomness import Seed
 from setwise.errors import DataError, LabelMismatch
 
 if TYPE_CHECKING:
+    from setwise.distributions.product import Product
     from setwise.distributions.support import Support
 
 # What `rows` takes: anything that numpy takes along one axis, and keeps the axis.
@@ -106,6 +108,17 @@ class Distribution(ABC):
         (n, M); M is 0 for the answer of a single model.
         """
         return np.empty((self.n_rows, 0))
+
+    def independent_marginals(self) -> np.ndarray | None:
+        """P(y_l = 1), (n, L), of the part in which labels are independent; None without one.
+
+        Of a product these are its labels' own probabilities, whether or not the set may be empty.
+        """
+        return None
+
+    def with_labels(self, curves: Callable[[Product], Product]) -> Distribution:
+        """The same with its independent labels changed by ``curves``, as a calibrator does."""
+        return self
 
     @abstractmethod
     def _covariance(self) -> np.ndarray:

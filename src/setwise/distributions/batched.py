@@ -15,6 +15,7 @@ import numpy as np
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows
+from setwise.distributions.product import Product
 from setwise.distributions.search import MAX_POPS, ModeResult
 from setwise.distributions.support import Support
 
@@ -125,6 +126,20 @@ class Batched(Distribution):
         """Log-probability of one label set a row by each averaged model, (n, M)."""
         sets = self._dense_sets(Y)
         return np.concatenate([part.opinions(sets[rows]) for rows, part in self._parts()])
+
+    def independent_marginals(self) -> np.ndarray | None:
+        """P(y_l = 1), (n, L), of the part in which labels are independent; None without one."""
+        found = []
+        for _, part in self._parts():
+            some = part.independent_marginals()
+            if some is None:
+                return None
+            found.append(some)
+        return np.concatenate(found)
+
+    def with_labels(self, curves: Callable[[Product], Product]) -> Batched:
+        """The same with its independent labels changed, when they are made."""
+        return replace(self, make=lambda numbers: self.make(numbers).with_labels(curves))
 
     def on_support(self, sets: Any) -> Support:
         """The same distribution, given that the set is one of ``sets`` (m, L), each once."""

@@ -12,6 +12,7 @@ and draws are those of the experts, weighted. The likeliest sets are looked for
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -24,6 +25,7 @@ from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.arrays import log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.distributions.blocks import row_blocks
+from setwise.distributions.product import Product
 from setwise.distributions.search import SearchResult
 from setwise.distributions.support import Support
 from setwise.errors import DataError, NotConverged
@@ -297,6 +299,24 @@ class OpinionPool(Experts):
         opinions = np.tile(_log_sums(self._log_weights + told)[:, None], (1, self.n_models))
         opinions[:, list(self.places)] = told
         return opinions
+
+    def independent_marginals(self) -> np.ndarray | None:
+        """P(y_l = 1), (n, L), by the first model whose labels are independent, if there is one."""
+        place = self._product
+        return None if place is None else self.experts[place].independent_marginals()
+
+    def with_labels(self, curves: Callable[[Product], Product]) -> OpinionPool:
+        """The same with the labels of the first model changed whose labels are independent."""
+        place = self._product
+        if place is None:
+            return self
+        parts = list(self.experts)
+        parts[place] = parts[place].with_labels(curves)
+        return replace(self, experts=parts)
+
+    @property
+    def _product(self) -> int | None:
+        return next((k for k, part in enumerate(self.experts) if isinstance(part, Product)), None)
 
 
 def given_any_label(log_pi: np.ndarray, log_any: np.ndarray) -> np.ndarray:

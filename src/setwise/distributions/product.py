@@ -5,6 +5,7 @@ What binary relevance predicts. It is a Bernoulli mixture of one component and a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -99,6 +100,14 @@ class Product(Distribution):
     def on_support(self, sets: Any) -> Support:
         """The product, given that the set is one of ``sets`` (m, L); all of them at once."""
         return self._mixture.on_support(sets)
+
+    def independent_marginals(self) -> np.ndarray:
+        """The labels' own probabilities, (n, L): conditions on the whole set do not count."""
+        return Product(self.logits, n_jobs=self.n_jobs).marginals()
+
+    def with_labels(self, curves: Callable[[Product], Product]) -> Product:
+        """The product with its labels changed."""
+        return curves(self)
 
     def _covariance(self) -> np.ndarray:
         return self._mixture._covariance()

@@ -1,4 +1,4 @@
-"""How much can be accepted unread: ``AutoAccept`` on the confidence of BR-rerank."""
+"""How much can be accepted unread: ``AutoAccept`` on the confidence of rerankers."""
 
 from __future__ import annotations
 
@@ -7,50 +7,61 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from setwise.calibration.autoaccept import PER, AutoAccept
+from setwise.calibration.autoaccept import AutoAccept
 from setwise.calibration.promise_check import resampled_breaks
-from setwise.calibration.rerank import BRRerank
+from setwise.calibration.rerank import BRRerank, Reranker
 from setwise.data.labels import rows_equal
-from setwise.experiments.calibration_data import SplitData, shown_name, split_data
+from setwise.experiments.calibration_data import SplitData, chosen_C, shown_name, split_data
 from setwise.experiments.study import Measured, ResultTable, Study, figure
+from setwise.models import BinaryRelevance, LPkNN, ModelAverage
 
 TARGETS = (0.8, 0.9, 0.95)
 LEVEL = 0.95
 N_DRAWS = 1000
 FIGURES = ("threshold", "accepted", "of them right")
+PLAIN, LISTED, NEIGHBOURS = MODELS = (
+    "BR-rerank",
+    "BR-rerank, training sets",
+    "BR and neighbours, reranked",
+)
+#: What is promised, and which rows of a group are counted for it.
+RULES = (("group", "one"), ("group", "all"), ("row", "all"))
 
 
 def tabulate(measured: Measured) -> list[ResultTable]:
     """Thresholds from out-of-fold confidences, what they accept of the test rows, and how right."""
     table = ResultTable(
-        f"Accepted unread by BR-rerank's confidence, promised with confidence {LEVEL:g}",
+        f"Accepted unread by confidence, promised with confidence {LEVEL:g}",
         (
-            *("data", "training sets", "per", "target"),
+            *("data", "model", "per", "counted", "target"),
             *("threshold", "accepted", "of them right"),
             *("breaks", "draws", "at most", "accepted in draws", "breaks of plain threshold"),
         ),
         notes=(
             "The threshold comes from out-of-fold confidences of training rows, whose promise is "
             "approximate: the model is fitted again to all of them. Where there are "
-            "groups, the promise is for one row of a new group, or for all rows of new groups. "
+            "groups, the promise is for one row of a new group, of which one row or all are "
+            "counted, or for all rows of new groups. "
             "Breaks: calibration rows are drawn with replacement, by group, from the test rows, "
             "whose own accuracy above the threshold is the truth."
         ),
     )
     for name, runs in measured.items():
-        for place, first in enumerate(runs[0]):
-            some = [run[place] for run in runs]
-            told = [_told([one[key] for one in some]) for key in FIGURES]
+        rows: dict[Any, list[dict[str, Any]]] = {}
+        for row in (row for run in runs for row in run):
+            key = (row["model"], row["per"], row["counted"], row["target"])
+            rows.setdefault(key, []).append(row)
+        for key, some in rows.items():
+            told = [_told([one[kind] for one in some]) for kind in FIGURES]
+            draws = sum(one["draws"] for one in some)
             table.rows.append(
                 [
                     shown_name(name),
-                    first["training sets"],
-                    first["per"],
-                    first["target"],
+                    *key,
                     *told,
                     sum(one["breaks"] for one in some),
-                    sum(one["draws"] for one in some),
-                    _limit(sum(one["draws"] for one in some)),
+                    draws,
+                    _limit(draws),
                     str(figure([one["accepted in draws"] for one in some])),
                     sum(one["breaks of plain threshold"] for one in some),
                 ]
@@ -76,42 +87,48 @@ def _told(values: list[float]) -> str:
     return f"{figure(found)}, {missing}" if found else missing
 
 
-def measure(name: str, seed: int) -> list[dict[str, Any]]:
-    """The rows of one data set: without and with training sets among the candidates."""
-    data = split_data(name, seed)
-    return [row for n_training_sets in (0, 10) for row in accepted(data, n_training_sets, seed)]
+def measure(name: str, seed: int, model: str) -> list[dict[str, Any]]:
+    """The rows of one model on one data set."""
+    return accepted(split_data(name, seed), model, seed)
 
 
-def measure_anew(name: str, seed: int) -> list[dict[str, Any]]:
+def measure_anew(name: str, seed: int, model: str) -> list[dict[str, Any]]:
     """The same on a split of one's own."""
-    return accepted(split_data(name, seed, anew=True), 0, seed)
+    return accepted(split_data(name, seed, anew=True), model, seed)
 
 
-def accepted(data: SplitData, n_training_sets: int, seed: int) -> list[dict[str, Any]]:
-    """One row for each target accuracy."""
+def accepted(data: SplitData, name: str, seed: int) -> list[dict[str, Any]]:
+    """One row for each rule and target accuracy."""
     rows = data.train
-    model = BRRerank(n_training_sets=n_training_sets, random_state=seed)
-    model.fit(rows.X, rows.Y, groups=rows.groups)
+    model = _model(name, data, seed).fit(rows.X, rows.Y, groups=rows.groups)
     sets, confidence = model.predict_with_confidence(data.X_test)
     correct = rows_equal(sets, data.Y_test).astype(float)
     return [
-        {"training sets": n_training_sets, "per": per, "target": target}
-        | _threshold(model, data, confidence, correct, target, per)
-        for per in (("row",) if rows.groups is None else PER)
+        {"model": name, "per": per, "counted": counted, "target": target}
+        | _threshold(model, data, confidence, correct, target, per, counted)
+        for per, counted in (RULES[-1:] if rows.groups is None else RULES)
         for target in TARGETS
     ]
 
 
+def _model(name: str, data: SplitData, seed: int) -> Reranker:
+    if name != NEIGHBOURS:
+        return BRRerank(n_training_sets=10 if name == LISTED else 0, random_state=seed)
+    linear = BinaryRelevance(C=chosen_C(data), max_iter=1000, random_state=seed)
+    return Reranker(ModelAverage([linear, LPkNN()], weights="equal"), random_state=seed)
+
+
 def _threshold(
-    model: BRRerank,
+    model: Reranker,
     data: SplitData,
     confidence: np.ndarray,
     correct: np.ndarray,
     target: float,
     per: str,
+    counted: str,
 ) -> dict[str, Any]:
     """What a threshold accepts of the test rows, and how often thresholds like it break."""
-    rule = AutoAccept(target, LEVEL, per=per).fit(
+    rule = AutoAccept(target, LEVEL, per=per, counted=counted).fit(
         model.out_of_fold_confidence_,
         model.out_of_fold_correct_,
         data.train.groups,
@@ -125,6 +142,7 @@ def _threshold(
         target_accuracy=target,
         confidence_level=LEVEL,
         per=per,
+        counted=counted,
         n_draws=N_DRAWS,
     )
     return {
@@ -146,7 +164,8 @@ ACCEPTING = Study(
     measure,
     tabulate,
     seeds=(0, 1),
-    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS, "per": PER},
+    parts=MODELS,
+    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS, "rules": RULES},
     quick={"datasets": ("medical",)},
 )
 ACCEPTING_ANEW = Study(
@@ -156,6 +175,7 @@ ACCEPTING_ANEW = Study(
     measure_anew,
     tabulate,
     seeds=(101, 102),
-    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS, "per": PER},
+    parts=(PLAIN, NEIGHBOURS),
+    settings={"targets": TARGETS, "level": LEVEL, "draws": N_DRAWS, "rules": RULES},
     quick={"datasets": ("medical",)},
 )

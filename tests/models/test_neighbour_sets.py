@@ -58,6 +58,27 @@ def test_probabilities_of_all_sets_are_counted(as_csr, settings):
     assert_allclose(dist.marginals(), expected @ all_sets(3), atol=1e-10)
 
 
+@pytest.mark.parametrize("as_csr", [False, True], ids=["dense X", "sparse X"])
+def test_by_cosine_the_length_of_rows_does_not_matter(as_csr):
+    (X, Y), (X_test, _) = rows(), rows(20, seed=1)
+    made = sparse.csr_array if as_csr else np.asarray
+    length = np.random.default_rng(3).uniform(0.1, 10, size=(80, 1))
+    expected = sw.LPkNN(7).fit(X / np.linalg.norm(X, axis=1, keepdims=True), Y)
+    X_one = X_test / np.linalg.norm(X_test, axis=1, keepdims=True)
+    model = sw.LPkNN(7, metric="cosine").fit(made(X * length), Y)
+    assert_allclose(model.predict_proba(made(5 * X_test)), expected.predict_proba(X_one), atol=1e-9)
+    assert sparse.issparse(model.rows_) == as_csr
+
+
+def test_new_rows_may_be_sparse_where_training_was_not():
+    (X, Y), (X_test, _) = rows(), rows(20, seed=1)
+    for made, other in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
+        model = sw.LPkNN(7).fit(made(X), Y)
+        assert_allclose(
+            model.predict_proba(other(X_test)), model.predict_proba(made(X_test)), atol=1e-9
+        )
+
+
 def test_weights_count_as_votes():
     (X, Y), (X_test, _) = rows(), rows(10, seed=1)
     weight = np.random.default_rng(2).integers(0, 3, size=len(X)).astype(float)
@@ -124,6 +145,7 @@ def test_distances_are_true(as_csr):
     ("settings", "message"),
     [
         ({"k": 0}, "k is a whole number from 1 up"),
+        ({"metric": "far"}, "metric must be one of"),
         ({"decay": -1.0}, "decay is a number from zero up"),
         ({"decay": "fast"}, "decay is a number from zero up"),
         ({"smoothing": 0.0}, "smoothing"),

@@ -140,14 +140,19 @@ RERANKED_OTHERS = tuple(
 )
 
 _SINGLE = ModelSpec("CBM", "CBM", {"n_components": 30, "C": "auto"})
-_TOGETHER = ModelSpec("both", "ModelAverage", {"estimators": [BR, _SINGLE]})
+_NEAR = ModelSpec("LPkNN", "LPkNN", {"metric": "cosine"})
+_AVERAGED = (
+    ModelSpec("BR and CBM", "ModelAverage", {"estimators": [BR, _SINGLE]}),
+    ModelSpec("BR and LPkNN", "ModelAverage", {"estimators": [BR, _NEAR]}),
+)
 AVERAGES = (
     BR,
     _SINGLE,
-    _TOGETHER,
+    _NEAR,
+    *_AVERAGED,
     *(
         ModelSpec(f"{spec.name}, reranked", "Reranker", {"estimator": spec, "n_training_sets": 10})
-        for spec in (BR, _SINGLE, _TOGETHER)
+        for spec in (BR, _SINGLE, *_AVERAGED)
     ),
 )
 
@@ -310,7 +315,8 @@ METHOD_ENTRIES = (
         also=("instance_f1", "fit_seconds"),
         seeds=TWO,
         zero_division=1.0,
-        notes="Ten sets of training are among the candidates. CBM is one mixture.",
+        notes="Ten sets of training are among the candidates. CBM is one mixture; LPkNN are votes "
+        "of the nearest rows, by cosine.",
         quick={"datasets": ("emotions",)},
     ),
 )

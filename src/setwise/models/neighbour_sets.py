@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import normalize
 
 from setwise.data.arguments import check_count, check_from_zero, check_over_zero
 from setwise.data.labels import DistinctSets, distinct_sets
@@ -24,12 +25,14 @@ from setwise.decisions import Decision
 from setwise.distributions import Distribution, Support
 from setwise.distributions.batched import BATCH_CELLS, Batched
 from setwise.learners.nearest import nearest_with_distances
+from setwise.metrics.options import check_choice
 from setwise.models.about import About
 from setwise.models.base import SetClassifier
 from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
 from setwise.storage import storable
 
+METRICS = ("euclidean", "cosine")
 DECAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SMOOTHINGS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 HELD_OUT_SHARE = 0.2
@@ -84,6 +87,8 @@ class LPkNN(SetClassifier):
     ----------
     k : int
         Neighbours; all rows where there are fewer.
+    metric : {"euclidean", "cosine"}
+        What is near. "cosine" compares rows of length one: for words, whatever their number.
     decay : float or "auto"
         By how much nearer rows weigh more: 0 counts all neighbours alike. "auto" takes what makes
         held-out rows likeliest.
@@ -109,10 +114,10 @@ class LPkNN(SetClassifier):
 
     Notes
     -----
-    A set that training does not have is impossible: its log-probability is -inf. Distances are
-    Euclidean, so that features should be of similar size, and documents of length one. A weight
-    makes a row count so often, but it is one neighbour still. Quick to learn, and unlike linear
-    models in what it gets wrong: worth trying in a ``ModelAverage``, and under a ``Reranker``.
+    A set that training does not have is impossible: its log-probability is -inf. Features should be
+    of similar size. A weight makes a row count so often, but it is one neighbour still. Quick to
+    learn, and unlike linear models in what it gets wrong: worth trying in a ``ModelAverage``, and
+    under a ``Reranker``. A saved model holds its training rows.
 
     Examples
     --------
@@ -135,6 +140,7 @@ class LPkNN(SetClassifier):
         self,
         k: int = 30,
         *,
+        metric: str = "euclidean",
         decay: float | str = "auto",
         smoothing: float | str = "auto",
         target: str | Decision = "set_accuracy",
@@ -143,6 +149,7 @@ class LPkNN(SetClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
+        self.metric = metric
         self.decay = decay
         self.smoothing = smoothing
         self.target = target
@@ -159,7 +166,7 @@ class LPkNN(SetClassifier):
             X, Y, sample_weight = X[counted], Y[counted], sample_weight[counted]
             groups = None if groups is None else groups[counted]
         weight = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        rows, support = _comparable(X), distinct_sets(Y)
+        rows, support = self._comparable(X), distinct_sets(Y)
         typical, decay, smoothing = self._chosen(rows, Y, support, weight, groups)
         share = np.bincount(support.inverse, weight, minlength=len(support)) / weight.sum()
         return {
@@ -176,6 +183,7 @@ class LPkNN(SetClassifier):
 
     def _check(self) -> None:
         check_count("k", self.k, at_least=1)
+        check_choice("metric", self.metric, METRICS)
         if self.smoothing != "auto":
             check_over_zero("smoothing", self.smoothing, advice='try 1.0 or "auto"')
         if self.decay != "auto":
@@ -221,7 +229,9 @@ class LPkNN(SetClassifier):
 
     def _support(self, X: Any, index: SetIndex) -> Support:
         """Votes of the neighbours for the sets of training, (b, m)."""
-        asking = sparse.csr_array(X) if sparse.issparse(self.rows_) else _comparable(X)
+        asking = self._comparable(X)
+        if sparse.issparse(asking) != sparse.issparse(self.rows_):
+            asking = asking.toarray() if sparse.issparse(asking) else sparse.csr_array(asking)
         near, squared = nearest_with_distances(
             asking, self.rows_, self.n_neighbours_, n_jobs=self.n_jobs
         )
@@ -231,7 +241,7 @@ class LPkNN(SetClassifier):
         voted = np.bincount(cells.ravel(), weight.ravel(), minlength=b * m).reshape(b, m)
         return Support(index, np.log(voted + self.smoothing_ * self.prior_), self.allow_empty_)
 
-
-def _comparable(X: Any) -> Any:
-    """Rows as distances are computed of them."""
-    return sparse.csr_array(X) if sparse.issparse(X) else np.ascontiguousarray(X)
+    def _comparable(self, X: Any) -> Any:
+        """Rows as distances are computed of them."""
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.ascontiguousarray(X)
+        return normalize(X) if self.metric == "cosine" else X

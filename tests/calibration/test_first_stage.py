@@ -6,19 +6,22 @@ from numpy.testing import assert_allclose
 
 import setwise as sw
 from setwise.calibration.candidates import listed_candidates, opinions_of, top_candidates
+from setwise.calibration.cross_fit import TrainingRows, cross_fit
 from setwise.calibration.features import NUMBERS, features_of
 from setwise.calibration.first_stage import (
     FirstStage,
     FoldAnswer,
-    can_calibrate_labels,
     folds_of,
     marginals_of,
+    place_of_labels,
 )
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
+from setwise.data.labels import binary_csr
 from setwise.distributions import Product, Support
 from setwise.distributions.batched import Batched
 from setwise.distributions.experts import OpinionPool
+from setwise.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,7 @@ def stage_of(data):
     def make(model=None, labels=None, **options):
         stage = FirstStage(**options)
         stage.model_ = (sw.BinaryRelevance() if model is None else model).fit(X[:120], Y[:120])
-        stage.labels_, stage.prior_ = labels, prior
+        stage.labels_, stage.place_, stage.prior_ = labels, 0, prior
         return stage
 
     return make
@@ -178,10 +181,10 @@ def test_independent_labels_are_calibrated_inside_an_average_too(is_batched):
         return OpinionPool(np.log(np.full((len(rows), 2), 0.5)), parts, n_models=2, places=(0, 1))
 
     whole = Batched(pool, np.arange(7), 3, 2, False) if is_batched else pool(np.arange(7))
-    assert can_calibrate_labels(whole)
-    assert_allclose(whole.independent_marginals(), 1 / (1 + np.exp(-z)), rtol=1e-12)
+    assert whole.independent_places() == (1,)
+    assert_allclose(whole.independent_marginals(1), 1 / (1 + np.exp(-z)), rtol=1e-12)
     asked = np.tile([1, 0, 0], (7, 1))
-    changed, before = whole.with_labels(halved).opinions(asked), whole.opinions(asked)
+    changed, before = whole.with_labels(halved, 1).opinions(asked), whole.opinions(asked)
     assert_allclose(changed[:, 0], before[:, 0], rtol=1e-12)  # that of the support
     assert_allclose(changed[:, 1], Product(z / 2, False).log_prob(asked), rtol=1e-9)
     assert np.abs(changed[:, 1] - before[:, 1]).max() > 0.1
@@ -191,6 +194,47 @@ def test_a_model_of_whole_sets_has_no_labels_to_calibrate():
     support = Support(np.eye(3, dtype=int), np.zeros((2, 3)))
     lazy = Batched(support.rows, np.arange(2), 3, 1)
     for dist in (support, lazy):
-        assert not can_calibrate_labels(dist)
-        assert dist.independent_marginals() is None
-        assert_allclose(dist.with_labels(halved).marginals(), dist.marginals(), rtol=1e-12)
+        assert dist.independent_places() == ()
+        assert_allclose(dist.with_labels(halved, 0).marginals(), dist.marginals(), rtol=1e-12)
+    with pytest.raises(DataError, match="labels are not independent"):
+        support.independent_marginals(0)
+
+
+def test_labels_are_calibrated_of_a_model_that_no_fold_leaves_out():
+    z = np.zeros((1, 2))
+
+    def pool(*places):
+        parts = [Product(z + place) for place in places]
+        weights = np.log(np.full((1, len(places)), 1 / len(places)))
+        return OpinionPool(weights, parts, n_models=3, places=places)
+
+    assert place_of_labels([pool(0, 1, 2), pool(1, 2), pool(0, 2)]) == 2
+    assert place_of_labels([pool(0, 1), pool(1, 2), pool(0)]) is None
+    assert place_of_labels([Product(z), Product(z)]) == 0
+    changed = pool(0, 2).with_labels(halved, 2)
+    assert [part.logits[0, 0] for part in changed.experts] == [0, 1]
+    assert pool(0, 2).with_labels(halved, 1).experts[1].logits[0, 0] == 2
+
+
+@pytest.mark.parametrize("kept", [(0, 1), (1,)])
+def test_the_last_model_decides_too_whose_labels_are_calibrated(data, monkeypatch, kept):
+    """An average of all rows that leaves a model out which all folds have."""
+    X, Y = data
+    average = sw.ModelAverage([sw.BinaryRelevance(), sw.BRkNN()], weights="equal")
+    learn = sw.ModelAverage._learn
+
+    def leaving_out(self, X, Y, *more):
+        found = learn(self, X, Y, *more)
+        if X.shape[0] < 150:
+            return found
+        weights = np.zeros(2)
+        weights[list(kept)] = 1 / len(kept)
+        models = [found["models_"][place] for place in kept]
+        return {"models_": models, "weights_": weights[list(kept)], "all_weights_": weights}
+
+    monkeypatch.setattr(sw.ModelAverage, "_learn", leaving_out)
+    rows = TrainingRows(X[:150], binary_csr(Y[:150]), None, None)
+    options = {"n_folds": 3, "allow_empty": True, "random_state": 0}
+    crossed = cross_fit(average, rows, label_calibration="isotonic", **options)
+    assert crossed.place == kept[0]
+    assert crossed.final(FirstStage()).place_ == kept[0]

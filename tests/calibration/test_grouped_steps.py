@@ -173,7 +173,25 @@ def test_out_of_fold_all_rows_are_counted_as_the_promise_is_approximate_anyway()
 def test_groups_that_promise_nothing_are_told_as_groups():
     confidence, number = np.full(500, 0.9), np.arange(500) % 100
     rule = AutoAccept(0.9, counted="all").fit(confidence, number % 2, number)
-    assert rule.message_.startswith("of the 100 most confident groups 50 were right, which cannot")
+    assert rule.message_.startswith(
+        "of the most confident rows, which weigh as 100 groups, 50.0% were right, which cannot"
+    )
+
+
+def test_what_is_accepted_is_told_of_groups_where_they_weigh_alike():
+    """250 groups of one row, all right, and 250 of many rows, all wrong."""
+    number = np.repeat(np.arange(500), np.where(np.arange(500) < 250, 1, 20))
+    right = (number < 250).astype(float)
+    rule = AutoAccept(0.9).fit(0.1 + 0.8 * right, right, number, out_of_fold=True)
+    assert "50.0% of 500 groups, by their shares of rows, of which 100.0%" in rule.message_
+    assert "1.9" not in rule.message_
+    one = AutoAccept(0.9).fit(0.1 + 0.8 * right, right, number)
+    assert "50.0% of 500 rows" in one.message_
+
+
+def test_many_rows_are_told_in_full():
+    rule = AutoAccept(0.9, thresholds=[0.5]).fit(np.full(12_000, 0.9), np.arange(12_000) % 2)
+    assert "of the 12,000 most confident rows 6,000 were right" in rule.message_
 
 
 def test_few_groups_promise_nothing_however_many_rows_they_have():

@@ -85,7 +85,7 @@ def test_the_label_curves_of_a_fold_are_not_fitted_to_its_labels(data, scrambled
 
     def curves(Y):
         rows = TrainingRows(X, sparse.csr_array(Y.astype(np.int8)), None, None)
-        fitted = cross_fit._label_calibrators(answers, PART, rows, kind)
+        fitted, _ = cross_fit._label_calibrators(answers, None, PART, rows, kind)
         return [calibrator.predict(claimed) for calibrator in fitted]
 
     before, after = curves(Y), curves(scrambled)

@@ -10,6 +10,7 @@ from scipy import sparse
 from setwise.data import set_index
 from setwise.data.labels import distinct_sets
 from setwise.data.set_index import SetIndex, as_index
+from setwise.errors import LabelMismatch
 
 
 def matrices(n_rows):
@@ -55,3 +56,8 @@ def test_an_empty_list_finds_nothing_and_an_index_stays_as_it_is():
 @pytest.mark.parametrize("shape", [(0, 2), (3, 2)])
 def test_no_questions_no_answers(shape):
     assert SetIndex(np.eye(2, dtype=int)).find(np.zeros(shape, int)).tolist() == [-1] * shape[0]
+
+
+def test_sets_over_other_labels_are_refused():
+    with pytest.raises(LabelMismatch, match="Y has 3 labels"):
+        SetIndex(np.eye(2, dtype=int)).find(np.eye(3, dtype=int))

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from setwise.distributions import BernoulliMixture, Product
+from setwise.distributions.batched import Batched
 from setwise.distributions.chain import Chain
 from setwise.distributions.experts import Experts, given_any_label
 from setwise.distributions.label_tree import LabelTree
@@ -136,3 +137,20 @@ def test_what_is_no_mixture_is_refused():
     ]:
         with pytest.raises(DataError, match=message):
             Experts(*arguments)
+
+
+def test_experts_that_are_made_when_asked_are_made_once_for_each_length_of_lists():
+    log_pi, experts = draw_experts(0, n=40)
+    made = []
+
+    def make(rows):
+        made.append(len(rows))
+        return experts[2].rows(rows)
+
+    lazy = [*experts[:2], Batched(make, np.arange(40), 5, 8, True)]
+    found = Experts(log_pi, lazy, most_listed=16, warn=False).top(4)
+    expected = Experts(log_pi, experts, most_listed=16, warn=False).top(4)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
+    assert max(made) <= 8
+    assert sum(made) <= 2 * 40  # lists of 4 sets, and of 16 for rows that need them

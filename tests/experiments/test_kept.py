@@ -54,7 +54,7 @@ KNOWN = ("one", "two", "three", "four")
 
 def facts(**absent):
     """Facts of a page that has records of some experiments, and lacks some data sets of each."""
-    told = {name: {"absent": list(lacking)} for name, lacking in absent.items()}
+    told = {name: {"undone": list(lacking), "quick": False} for name, lacking in absent.items()}
     wanted = {"Li 2016": ("one", "two"), "Li 2019": ("three", "four")}
     places = [
         {
@@ -106,6 +106,23 @@ def test_a_section_with_data_sets_that_records_lack_stays_beside_the_newer_one()
     found = kept(one=("emotions",))
     assert list(found["kept"]) == ["one, earlier", "two", "three"]
     assert found["places"][0]["experiments"] == ["one", "one, earlier", "two"]
+
+
+def test_an_earlier_section_is_kept_again_and_never_put_in_place_of_a_newer_one():
+    again = EARLIER.replace("### two\n\nThe second.", "### one, earlier\n\nThe oldest.")
+    found = kept(again)["kept"]
+    assert found["one"].startswith("The first.")
+    assert found["one, earlier"].startswith("The oldest.")
+    assert kept(again, one=("emotions",))["kept"]["one, earlier"].startswith("The first.")
+    assert "one, earlier" not in kept(again, one=())["kept"]
+
+
+def test_a_quick_run_replaces_no_full_one():
+    quick = facts(one=())
+    quick["experiments"]["one"]["quick"] = True
+    assert "one, earlier" in with_kept(quick, EarlierPage.read(EARLIER), KNOWN)["kept"]
+    page = EARLIER.replace("- Protocol: folds.", "- A quick run: few.")
+    assert "one, earlier" not in with_kept(quick, EarlierPage.read(page), KNOWN)["kept"]
 
 
 def test_the_page_says_what_kept_sections_were_made_from_also_when_they_are_kept_again():

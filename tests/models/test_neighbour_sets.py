@@ -72,6 +72,7 @@ def test_by_cosine_the_length_of_rows_does_not_matter(as_csr):
 
 def test_new_rows_may_be_sparse_where_training_was_not():
     (X, Y), (X_test, _) = rows(), rows(20, seed=1)
+    X, X_test = np.rint(3 * X), np.rint(3 * X_test)
     for made, other in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
         model = sw.LPkNN(7).fit(made(X), Y)
         assert_allclose(
@@ -106,6 +107,46 @@ def test_chosen_votes_make_rows_likeliest(seed, k):
         likelihood(*pair) for pair in np.array(np.meshgrid(DECAYS, SMOOTHINGS)).T.reshape(-1, 2)
     )
     assert_allclose(likelihood(decay, s), best, rtol=1e-9)
+
+
+def test_what_is_given_stays_and_the_other_is_chosen_for_it():
+    X, Y = rows(200)
+    steep, smooth = (
+        sw.LPkNN(decay=32.0).fit(X, Y),
+        sw.LPkNN(smoothing=100.0).fit(X, Y),
+    )
+    assert (steep.decay_, smooth.smoothing_) == (32.0, 100.0)
+    both = sw.LPkNN().fit(X, Y)
+    assert steep.smoothing_ > both.smoothing_  # as steep votes are large
+    assert smooth.decay_ != both.decay_
+
+
+def test_judges_count_by_their_weight():
+    """The same rows, once with those that agree and once with those that do not."""
+    agree = np.repeat([[True], [False]], 20, axis=0)
+    squared, weight, prior = np.ones((40, 1)), np.ones((40, 1)), np.full(40, 0.1)
+    trusting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=1.0 * agree[:, 0])
+    doubting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=1.0 * ~agree[:, 0])
+    assert trusting[1] == min(SMOOTHINGS)
+    assert doubting[1] == max(SMOOTHINGS)
+
+
+def test_a_decay_that_is_given_counts_where_no_row_can_be_held_out():
+    X, Y = rows()
+    flat, steep = (sw.LPkNN(20, decay=decay).fit(X, Y, groups=np.zeros(80)) for decay in (0.0, 8.0))
+    assert steep.typical_ > 0
+    assert np.abs(steep.predict_proba(X) - flat.predict_proba(X)).max() > 0.1
+
+
+def test_many_sets_are_answered_in_batches(monkeypatch):
+    (X, Y), (X_test, _) = rows(), rows(20, seed=1)
+    model = sw.LPkNN(7, allow_empty=False).fit(X, Y)
+    whole = model.predict_dist(X_test)
+    monkeypatch.setattr("setwise.models.neighbour_sets.BATCH_CELLS", 5 * model.sets_.shape[0])
+    parts = model.predict_dist(X_test)
+    assert type(parts) is not type(whole)
+    assert_allclose(parts.marginals(), whole.marginals(), rtol=1e-12)
+    assert parts.mode()[0].any(axis=1).all()  # no empty set
 
 
 def test_near_copies_in_a_group_do_not_make_it_trust_its_neighbours():

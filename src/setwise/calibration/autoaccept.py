@@ -172,7 +172,10 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         self.coverage_ = float(self.curve_.coverage[n_reached - 1]) if self.found_ else 0.0
         self.accuracy_ = float(self.curve_.accuracy[n_reached - 1]) if self.found_ else float("nan")
         self.accuracy_lower_ = float(self.curve_.lower[n_reached - 1]) if self.found_ else 0.0
-        self.message_ = self._summary() if self.found_ else problem
+        of_all = f"{self.n_counted_} rows"
+        if self._unit(groups, out_of_fold) == "groups":
+            of_all = f"{steps.accepted[-1]:.0f} groups, by their shares of rows"
+        self.message_ = self._summary(of_all) if self.found_ else problem
         return self
 
     def accept(self, confidence: Any) -> np.ndarray:
@@ -210,7 +213,7 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
         weight = None if self.per == "row" else evenly(number)
         return steps_by_group(confidence, correct, number, weight), len(correct)
 
-    def _summary(self) -> str:
+    def _summary(self, of_all: str) -> str:
         if self.guarantee_ == "none":
             promise = f"without a promise, at a mean cost of {self.cost_:.4g}"
         else:
@@ -219,8 +222,8 @@ class AutoAccept(BaseEstimator):  # type: ignore[misc]
                 f"with confidence {self.confidence_level:g}"
             )
         return (
-            f"accept from confidence {self.threshold_:.4f} on: {self.coverage_:.1%} of "
-            f"{self.n_counted_} rows, of which {self.accuracy_:.1%} were right ({promise})"
+            f"accept from confidence {self.threshold_:.4f} on: {self.coverage_:.1%} of {of_all}, "
+            f"of which {self.accuracy_:.1%} were right ({promise})"
         )
 
 
@@ -241,9 +244,14 @@ def _why_no_promise(
             f"but {needed} are needed to promise {wanted}; begin with a lower one, or pass more "
             "rows"
         )
-    named = "groups" if unit == "groups" else "rows"
+    if unit == "groups":
+        which = f"of the most confident rows, which weigh as {tests.accepted[0]:,.0f} groups,"
+        found = f"{which} {tests.right[0] / tests.accepted[0]:.1%} were right"
+    else:
+        found = (
+            f"of the {tests.accepted[0]:,.0f} most confident rows {tests.right[0]:,.0f} were right"
+        )
     return (
-        f"of the {tests.accepted[0]:.4g} most confident {named} {tests.right[0]:.4g} were right, "
-        f"which cannot promise {wanted}: the bound is {tests.lower[0]:.3f}; lower the target, or "
-        "pass more rows"
+        f"{found}, which cannot promise {wanted}: the bound is {tests.lower[0]:.3f}; lower the "
+        "target, or pass more rows"
     )

@@ -18,6 +18,7 @@ from setwise.data.labels import binary_csr, distinct_sets
 from setwise.data.sparse_rows import canonical_csr
 from setwise.decisions.base import row_batches
 from setwise.distributions.base import Distribution, positive_count
+from setwise.distributions.support import largest_first
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +86,8 @@ def listed_candidates(distribution: Distribution, known: sparse.csr_array, k: in
         scores = support.log_scores
         if not distribution.allow_empty:
             scores[:, np.diff(known.indptr) == 0] = -np.inf
-        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+        best = largest_first(scores, k)
         value = np.take_along_axis(scores, best, axis=1)
-        order = np.lexsort((best, -value), axis=1)
-        best, value = (np.take_along_axis(part, order, axis=1) for part in (best, value))
         possible = value > -np.inf
         numbers.append(best[possible])
         row.append(rows.start + np.nonzero(possible)[0])

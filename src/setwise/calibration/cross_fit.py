@@ -22,9 +22,9 @@ from setwise.calibration.features import CandidateFeatures
 from setwise.calibration.first_stage import (
     FirstStage,
     FoldAnswer,
-    can_calibrate_labels,
     folds_of,
     marginals_of,
+    place_of_labels,
 )
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
@@ -72,17 +72,18 @@ class CrossFitted:
     labels: list[LabelCalibrator | None]  # of the folds, and last of all rows
     priors: list[SetPrior]  # likewise
     model: Any  # of all rows, or None
+    place: int = 0  # of the model whose labels are calibrated, in an average of models
 
     def stages(self, template: FirstStage) -> list[FirstStage]:
         """The first stages of the folds."""
         return [
-            _stage(template, answer.model, curves, prior)
+            _stage(template, answer.model, curves, prior, self.place)
             for answer, curves, prior in zip(self.answers, self.labels, self.priors, strict=False)
         ]
 
     def final(self, template: FirstStage) -> FirstStage:
         """The first stage of all rows."""
-        return _stage(template, self.model, self.labels[-1], self.priors[-1])
+        return _stage(template, self.model, self.labels[-1], self.priors[-1], self.place)
 
     def features(self, template: FirstStage) -> CandidateFeatures:
         """Candidates of all rows with their features, by stages that have not seen the row."""
@@ -121,14 +122,10 @@ def cross_fit(
         model = fitted(estimator, rows.taken(outside), allow_empty)
         answers.append(FoldAnswer(model, inside, model.predict_dist(rows.X[inside])))
     seen = [*(outside for outside, _ in folds_of(part)), np.arange(rows.n)]
-    return CrossFitted(
-        rows,
-        part,
-        answers,
-        _label_calibrators(answers, part, rows, label_calibration),
-        [SetPrior().fit(rows.Y[some], _part(rows.weight, some)) for some in seen],
-        fitted(estimator, rows, allow_empty) if refit else None,
-    )
+    last = fitted(estimator, rows, allow_empty) if refit else None
+    labels, place = _label_calibrators(answers, last, part, rows, label_calibration)
+    priors = [SetPrior().fit(rows.Y[some], _part(rows.weight, some)) for some in seen]
+    return CrossFitted(rows, part, answers, labels, priors, last, place)
 
 
 def judge_apart(
@@ -149,9 +146,9 @@ def judge_apart(
     part = fold_numbers(apart, n_folds, random_state)
     said = model.predict_dist(apart.X)
     answers = [FoldAnswer(model, inside, said.rows(inside)) for _, inside in folds_of(part)]
-    labels = _label_calibrators(answers, part, apart, label_calibration)
+    labels, place = _label_calibrators(answers, None, part, apart, label_calibration)
     prior = SetPrior().fit(rows.Y, rows.weight)
-    return CrossFitted(apart, part, answers, labels, [prior] * len(labels), model)
+    return CrossFitted(apart, part, answers, labels, [prior] * len(labels), model, place)
 
 
 def fold_numbers(rows: TrainingRows, n_folds: int, random_state: int | None) -> np.ndarray:
@@ -174,24 +171,32 @@ def fitted(estimator: Any, rows: TrainingRows, allow_empty: bool) -> Any:
 
 
 def _label_calibrators(
-    answers: list[FoldAnswer], part: np.ndarray, rows: TrainingRows, kind: str | None
-) -> list[LabelCalibrator | None]:
-    """Label curves for each fold, fitted without it, and last those of all rows."""
-    if kind is None or not all(can_calibrate_labels(answer.distribution) for answer in answers):
-        return [None] * (len(answers) + 1)
-    marginals, truth = marginals_of(answers, rows.n), rows.Y
+    answers: list[FoldAnswer], last: Any, part: np.ndarray, rows: TrainingRows, kind: str | None
+) -> tuple[list[LabelCalibrator | None], int]:
+    """Label curves for each fold, fitted without it, and last those of all rows; and their place.
+
+    Of averages, which may leave models out, a model is calibrated that is in all of them, the
+    ``last`` one of all rows as well.
+    """
+    said = [answer.distribution for answer in answers]
+    said += [] if last is None else [last.predict_dist(rows.X[:1])]
+    place = None if kind is None else place_of_labels(said)
+    if kind is None or place is None:
+        return [None] * (len(answers) + 1), 0
+    marginals, truth = marginals_of(answers, rows.n, place), rows.Y
     parts = [outside for outside, _ in folds_of(part)] + [np.arange(rows.n)]
-    return [
+    curves: list[LabelCalibrator | None] = [
         LabelCalibrator(kind).fit(marginals[some], truth[some], _part(rows.weight, some))
         for some in parts
     ]
+    return curves, place
 
 
 def _stage(
-    template: FirstStage, model: Any, labels: LabelCalibrator | None, prior: SetPrior
+    template: FirstStage, model: Any, labels: LabelCalibrator | None, prior: SetPrior, place: int
 ) -> FirstStage:
     stage = copy(template)
-    stage.model_, stage.labels_, stage.prior_ = model, labels, prior
+    stage.model_, stage.labels_, stage.prior_, stage.place_ = model, labels, prior, place
     return stage
 
 

@@ -7,7 +7,7 @@ calibrator would learn to trust scores that are better than those of new rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,11 +50,13 @@ class FirstStage:
 
     Attributes
     ----------
-    model_ : the fitted model; labels_ : its ``LabelCalibrator``, or None; prior_ : ``SetPrior``.
+    model_ : the fitted model; prior_ : ``SetPrior``; labels_ : ``LabelCalibrator``, or None, of the
+    model's own labels or, of an average of models, of those of the model at ``place_``.
     """
 
     model_: Any
     labels_: LabelCalibrator | None
+    place_: int
     prior_: SetPrior
 
     def __init__(
@@ -78,7 +80,7 @@ class FirstStage:
         """A distribution of the model with its labels calibrated, if they are to be."""
         if self.labels_ is None:
             return distribution
-        return distribution.with_labels(self.labels_.calibrated)
+        return distribution.with_labels(self.labels_.calibrated, self.place_)
 
     def features(self, distribution: Distribution) -> CandidateFeatures:
         """The candidates of a calibrated distribution, and what a calibrator looks at."""
@@ -117,9 +119,13 @@ def _places(candidates: Candidates, own: sparse.csr_array) -> np.ndarray:
     return np.flatnonzero(rows_equal(candidates.sets, own[candidates.row]))
 
 
-def can_calibrate_labels(distribution: Distribution) -> bool:
-    """Whether some labels are independent, so that better labels make a better whole."""
-    return distribution.rows(slice(0, 1)).independent_marginals() is not None
+def place_of_labels(distributions: Iterable[Distribution]) -> int | None:
+    """Where all distributions have independent labels, so that better ones make a better whole.
+
+    The place of a model in an average, which may leave models out; None where there is none.
+    """
+    common = set.intersection(*(set(one.independent_places()) for one in distributions))
+    return min(common, default=None)
 
 
 @dataclass(frozen=True)
@@ -131,12 +137,11 @@ class FoldAnswer:
     distribution: Distribution
 
 
-def marginals_of(answers: list[FoldAnswer], n: int) -> np.ndarray:
+def marginals_of(answers: list[FoldAnswer], n: int, place: int = 0) -> np.ndarray:
     """Independent marginals of all rows, each by the model that has not seen it, (n, L)."""
-    L = answers[0].distribution.n_labels
-    marginals = np.empty((n, L))
+    marginals = np.empty((n, answers[0].distribution.n_labels))
     for answer in answers:
-        marginals[answer.rows] = answer.distribution.independent_marginals()
+        marginals[answer.rows] = answer.distribution.independent_marginals(place)
     return marginals
 
 

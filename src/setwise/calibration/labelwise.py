@@ -73,7 +73,7 @@ class LabelCalibrator:
     def calibrated(self, distribution: Distribution) -> Product:
         """Independent labels with the calibrated marginals of any distribution."""
         if isinstance(distribution, Product):  # which stays of its kind
-            z = _log_odds(self.predict(Product(distribution.logits).marginals()))
+            z = _log_odds(self.predict(distribution.independent_marginals()))
             return replace(distribution, logits=z)
         z = _log_odds(self.predict(distribution.marginals()))
         return Product(z, distribution.allow_empty, getattr(distribution, "n_jobs", None))

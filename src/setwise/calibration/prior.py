@@ -46,7 +46,7 @@ class SetPrior:
     def shares(self, sets: Any) -> np.ndarray:
         """The shares of some sets (m, L), (m,)."""
         place = SetIndex(self.sets_).find(sets)
-        found: np.ndarray = np.where(place >= 0, np.append(self.shares_, 0.0)[place], 0.0)
+        found: np.ndarray = np.append(self.shares_, 0.0)[place]  # the last for none, -1
         return found
 
     def log_shares(self, sets: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from setwise.data.labels import binary_csr, distinct_sets, row_hashes, rows_equal
+from setwise.errors import LabelMismatch
 
 
 class SetIndex:
@@ -51,6 +52,11 @@ class SetIndex:
     def find(self, Y: Any) -> np.ndarray:
         """The place of each asked set, (n,), of the first that is equal; -1 where there is none."""
         asked = binary_csr(Y)
+        if asked.shape[1] != self.sets.shape[1]:
+            raise LabelMismatch(
+                f"Y has {asked.shape[1]} labels, but the sets it is looked up in have "
+                f"{self.sets.shape[1]}; pass sets over the same labels"
+            )
         if len(self) == 0:
             return np.full(asked.shape[0], -1)
         near = np.searchsorted(self._hashes, row_hashes(asked, self._seed))

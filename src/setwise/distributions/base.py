@@ -109,15 +109,19 @@ class Distribution(ABC):
         """
         return np.empty((self.n_rows, 0))
 
-    def independent_marginals(self) -> np.ndarray | None:
-        """P(y_l = 1), (n, L), of the part in which labels are independent; None without one.
+    def independent_places(self) -> tuple[int, ...]:
+        """Which of several models that were averaged have independent labels; 0 for a product."""
+        return ()
 
-        Of a product these are its labels' own probabilities, whether or not the set may be empty.
+    def independent_marginals(self, place: int) -> np.ndarray:
+        """P(y_l = 1), (n, L), of the model at one of the ``independent_places``.
+
+        These are its labels' own probabilities, whether or not the set may be empty.
         """
-        return None
+        raise DataError("labels are not independent here; ask for marginals()")
 
-    def with_labels(self, curves: Callable[[Product], Product]) -> Distribution:
-        """The same with its independent labels changed by ``curves``, as a calibrator does."""
+    def with_labels(self, curves: Callable[[Product], Product], place: int) -> Distribution:
+        """The same, the labels at a place changed by ``curves``; as it is if they are not there."""
         return self
 
     @abstractmethod
@@ -168,7 +172,7 @@ class Distribution(ABC):
     def _dense_sets(self, Y: Any) -> np.ndarray:
         """One label set a row as int8 (n, L); refuses any other shape."""
         if _is_ours(Y) and Y.shape == (self.n_rows, self.n_labels):
-            return np.asarray(Y)
+            return np.ascontiguousarray(Y)  # of one layout, or kernels are compiled for others
         sets = as_binary_csr(Y)
         if sets.shape != (self.n_rows, self.n_labels):
             raise LabelMismatch(

@@ -127,19 +127,17 @@ class Batched(Distribution):
         sets = self._dense_sets(Y)
         return np.concatenate([part.opinions(sets[rows]) for rows, part in self._parts()])
 
-    def independent_marginals(self) -> np.ndarray | None:
-        """P(y_l = 1), (n, L), of the part in which labels are independent; None without one."""
-        found = []
-        for _, part in self._parts():
-            some = part.independent_marginals()
-            if some is None:
-                return None
-            found.append(some)
-        return np.concatenate(found)
+    def independent_places(self) -> tuple[int, ...]:
+        """Which of several models have independent labels: the same in all batches."""
+        return self.rows(slice(0, 1)).independent_places()
 
-    def with_labels(self, curves: Callable[[Product], Product]) -> Batched:
-        """The same with its independent labels changed, when they are made."""
-        return replace(self, make=lambda numbers: self.make(numbers).with_labels(curves))
+    def independent_marginals(self, place: int) -> np.ndarray:
+        """P(y_l = 1), (n, L), of the model at one of the ``independent_places``."""
+        return np.concatenate([part.independent_marginals(place) for _, part in self._parts()])
+
+    def with_labels(self, curves: Callable[[Product], Product], place: int) -> Batched:
+        """The same with the labels at a place changed, when they are made."""
+        return replace(self, make=lambda numbers: self.make(numbers).with_labels(curves, place))
 
     def on_support(self, sets: Any) -> Support:
         """The same distribution, given that the set is one of ``sets`` (m, L), each once."""

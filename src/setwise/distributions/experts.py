@@ -24,7 +24,7 @@ from setwise.data.arguments import check_count
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.arrays import log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
-from setwise.distributions.blocks import row_blocks
+from setwise.distributions.blocks import BLOCK_ELEMENTS, row_blocks
 from setwise.distributions.product import Product
 from setwise.distributions.search import SearchResult
 from setwise.distributions.support import Support
@@ -151,8 +151,7 @@ class Experts(Distribution):
         limit = max(k, self.most_listed)
         waiting, listed = np.arange(n), min(max(k, FIRST_LISTED), limit)
         while len(waiting):
-            # Listed sets are bytes. Of few rows at a time each step would cost more than its work.
-            for block in row_blocks(len(waiting), len(self.experts) * listed * L // LISTED_BLOCKS):
+            for block in row_blocks(len(waiting), self._listing_cost(listed)):
                 some = waiting[block]
                 parts = self.rows(some)._listed_best(k, listed)
                 result.sets[some], result.log_prob[some], result.gap[some] = parts
@@ -161,6 +160,16 @@ class Experts(Distribution):
                 break
             waiting, listed = waiting[result.gap[waiting] > 0], min(4 * listed, limit)
         return result
+
+    def _listing_cost(self, listed: int) -> int:
+        """Numbers a row, by which blocks of rows are made while sets are listed.
+
+        Listed sets are bytes: of fewer rows at a time a step would cost more than its work. Experts
+        that are made when they are asked must be made as a whole, or they are made again and again.
+        """
+        cost = len(self.experts) * listed * self.n_labels // LISTED_BLOCKS
+        sizes = [int(e.batch_size) for e in self.experts if hasattr(e, "batch_size")]
+        return max(cost, *(-(-BLOCK_ELEMENTS // size) for size in sizes), 1)
 
     def _listed_best(self, k: int, listed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The best k of what the experts list, with gaps (n,)."""
@@ -300,23 +309,24 @@ class OpinionPool(Experts):
         opinions[:, list(self.places)] = told
         return opinions
 
-    def independent_marginals(self) -> np.ndarray | None:
-        """P(y_l = 1), (n, L), by the first model whose labels are independent, if there is one."""
-        place = self._product
-        return None if place is None else self.experts[place].independent_marginals()
+    def independent_places(self) -> tuple[int, ...]:
+        """Which of the models have independent labels."""
+        pairs = zip(self.places, self.experts, strict=True)
+        return tuple(place for place, part in pairs if part.independent_places() == (0,))
 
-    def with_labels(self, curves: Callable[[Product], Product]) -> OpinionPool:
-        """The same with the labels of the first model changed whose labels are independent."""
-        place = self._product
-        if place is None:
+    def independent_marginals(self, place: int) -> np.ndarray:
+        """P(y_l = 1), (n, L), by one of the models whose labels are independent."""
+        marginals: np.ndarray = self.experts[self.places.index(place)].independent_marginals(0)
+        return marginals
+
+    def with_labels(self, curves: Callable[[Product], Product], place: int) -> OpinionPool:
+        """The same with the labels of one model changed; as it is if that was left out."""
+        if place not in self.independent_places():
             return self
         parts = list(self.experts)
-        parts[place] = parts[place].with_labels(curves)
+        number = self.places.index(place)
+        parts[number] = parts[number].with_labels(curves, 0)
         return replace(self, experts=parts)
-
-    @property
-    def _product(self) -> int | None:
-        return next((k for k, part in enumerate(self.experts) if isinstance(part, Product)), None)
 
 
 def given_any_label(log_pi: np.ndarray, log_any: np.ndarray) -> np.ndarray:

@@ -101,11 +101,15 @@ class Product(Distribution):
         """The product, given that the set is one of ``sets`` (m, L); all of them at once."""
         return self._mixture.on_support(sets)
 
-    def independent_marginals(self) -> np.ndarray:
+    def independent_places(self) -> tuple[int, ...]:
+        """All labels are independent."""
+        return (0,)
+
+    def independent_marginals(self, place: int = 0) -> np.ndarray:
         """The labels' own probabilities, (n, L): conditions on the whole set do not count."""
         return Product(self.logits, n_jobs=self.n_jobs).marginals()
 
-    def with_labels(self, curves: Callable[[Product], Product]) -> Product:
+    def with_labels(self, curves: Callable[[Product], Product], place: int = 0) -> Product:
         """The product with its labels changed."""
         return curves(self)
 

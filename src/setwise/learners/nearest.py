@@ -66,6 +66,8 @@ def nearest_with_distances(
     if dense:  # far from the origin, products would be rounded by more than distances differ
         centre = _centre(asking, X)
         asking, X = asking - centre, X - centre
+    else:  # rows that are near differ little from each other, less than float32 tells
+        asking, X = asking.astype(np.float64), X.astype(np.float64)
     columns = X.T if dense else sparse.csr_array(X.T)
     half_squares, own_squares = squares_of(X) / 2, squares_of(asking)
     wanted = min(k + SPARE, n - own) if dense else k

@@ -12,13 +12,14 @@ held-out rows are likeliest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from setwise.data.arguments import check_count, check_from_zero, check_over_zero
+from setwise.data.arguments import check_from_zero
 from setwise.data.labels import DistinctSets, distinct_sets
 from setwise.data.set_index import SetIndex
 from setwise.decisions import Decision
@@ -27,16 +28,15 @@ from setwise.distributions.batched import BATCH_CELLS, Batched
 from setwise.learners.nearest import nearest_with_distances
 from setwise.metrics.options import check_choice
 from setwise.models.about import About
-from setwise.models.base import SetClassifier
 from setwise.models.folds import n_units
 from setwise.models.held_out import held_out_parts
+from setwise.models.neighbours import Neighbours, as_rows
 from setwise.storage import storable
 
 METRICS = ("euclidean", "cosine")
 DECAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SMOOTHINGS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 HELD_OUT_SHARE = 0.2
-WITHOUT_ROWS = (1.0, 1.0)  # γ and s where no row can be held out
 MOST_EXPONENT = 300.0  # of votes, so that they stay finite
 
 
@@ -49,9 +49,17 @@ def votes(squared: np.ndarray, typical: float, decay: float) -> np.ndarray:
 
 
 def likeliest_votes(
-    agree: np.ndarray, squared: np.ndarray, weight: np.ndarray, prior: np.ndarray, typical: float
+    agree: np.ndarray,
+    squared: np.ndarray,
+    weight: np.ndarray,
+    prior: np.ndarray,
+    typical: float,
+    *,
+    judges: np.ndarray | None = None,
+    decays: Sequence[float] = DECAYS,
+    smoothings: Sequence[float] = SMOOTHINGS,
 ) -> tuple[float, float]:
-    """The decay γ and smoothing s under which rows are likeliest, of the grids above.
+    """The decay γ and smoothing s under which rows are likeliest.
 
     Parameters
     ----------
@@ -63,24 +71,35 @@ def likeliest_votes(
         How common the row's own set is; rows for whose set nobody could vote do not count.
     typical : float
         D², the squared distance at which a vote weighs one.
+    judges : array (b,), optional
+        How much each row counts.
+    decays, smoothings : what is tried
     """
-    possible = (prior > 0) | agree.any(axis=1)
+    judges = np.ones(len(prior)) if judges is None else judges
+    possible = ((prior > 0) | agree.any(axis=1)) & (judges > 0)
     if not possible.any():
-        return WITHOUT_ROWS
-    agree, squared, weight, prior = (part[possible] for part in (agree, squared, weight, prior))
-    best, chosen = -np.inf, WITHOUT_ROWS
-    for decay in DECAYS:
+        return _middle(decays), _middle(smoothings)
+    agree, squared, weight, prior, judges = (
+        part[possible] for part in (agree, squared, weight, prior, judges)
+    )
+    best, chosen = -np.inf, (decays[0], smoothings[0])
+    for decay in decays:
         w = weight * votes(squared, typical, decay)
         own, total = (w * agree).sum(axis=1), w.sum(axis=1)
-        for s in SMOOTHINGS:
-            likelihood = float(np.mean(np.log(own + s * prior) - np.log(total + s)))
+        for s in smoothings:
+            likelihood = float(judges @ (np.log(own + s * prior) - np.log(total + s)))
             if likelihood > best:
                 best, chosen = likelihood, (decay, s)
     return chosen
 
 
+def _middle(values: Sequence[float]) -> float:
+    """What is taken where no row can judge: one, or the only one there is."""
+    return values[0] if len(values) == 1 else 1.0
+
+
 @storable
-class LPkNN(SetClassifier):
+class LPkNN(Neighbours):
     """Each label set by how many of the nearest rows have it, the nearer the more.
 
     Parameters
@@ -135,6 +154,7 @@ class LPkNN(SetClassifier):
         learners="neighbours",
         cost="n² d / 5 to choose its votes; n d for each new row",
     )
+    may_choose: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -160,13 +180,13 @@ class LPkNN(SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
-        self._check()
-        if sample_weight is not None:  # a row that weighs nothing is no neighbour
-            counted = sample_weight > 0
-            X, Y, sample_weight = X[counted], Y[counted], sample_weight[counted]
-            groups = None if groups is None else groups[counted]
-        weight = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        rows, support = self._comparable(X), distinct_sets(Y)
+        check_choice("metric", self.metric, METRICS)
+        if self.decay != "auto":
+            check_from_zero("decay", self.decay, advice='try 4.0 or "auto"')
+        if groups is not None and sample_weight is not None:
+            groups = groups[sample_weight > 0]
+        X, Y, weight = self._kept(X, Y, sample_weight)
+        rows, support = self._comparable(as_rows(X)), distinct_sets(Y)
         typical, decay, smoothing = self._chosen(rows, Y, support, weight, groups)
         share = np.bincount(support.inverse, weight, minlength=len(support)) / weight.sum()
         return {
@@ -177,17 +197,9 @@ class LPkNN(SetClassifier):
             "prior_": share,
             "n_neighbours_": min(self.k, Y.shape[0]),
             "typical_": typical,
-            "decay_": decay if self.decay == "auto" else float(self.decay),
-            "smoothing_": smoothing if self.smoothing == "auto" else float(self.smoothing),
+            "decay_": decay,
+            "smoothing_": smoothing,
         }
-
-    def _check(self) -> None:
-        check_count("k", self.k, at_least=1)
-        check_choice("metric", self.metric, METRICS)
-        if self.smoothing != "auto":
-            check_over_zero("smoothing", self.smoothing, advice='try 1.0 or "auto"')
-        if self.decay != "auto":
-            check_from_zero("decay", self.decay, advice='try 4.0 or "auto"')
 
     def _chosen(
         self,
@@ -201,21 +213,34 @@ class LPkNN(SetClassifier):
 
         Neighbours of held-out rows are of other groups, as those of new rows are.
         """
-        n = Y.shape[0]
-        if n_units(None, groups, n) < 2:
-            return 0.0, *WITHOUT_ROWS
+        decays = DECAYS if self.decay == "auto" else (float(self.decay),)
+        smoothings = SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),)
+        if n_units(None, groups, Y.shape[0]) < 2:
+            return self._typical(rows), _middle(decays), _middle(smoothings)
         train, test = held_out_parts(Y, None, groups, HELD_OUT_SHARE, self.random_state)
         near, squared = nearest_with_distances(
             rows[test], rows[train], min(self.k, len(train)), n_jobs=self.n_jobs
         )
-        typical = float(squared.mean())
-        of_train = support.inverse[train]
+        typical = float(squared.mean()) or self._typical(rows)
+        of_train, of_test = support.inverse[train], support.inverse[test]
         share = np.bincount(of_train, weight[train], minlength=len(support)) / weight[train].sum()
-        agree = of_train[near] == support.inverse[test][:, None]
         decay, smoothing = likeliest_votes(
-            agree, squared, weight[train][near], share[support.inverse[test]], typical
+            of_train[near] == of_test[:, None],
+            squared,
+            weight[train][near],
+            share[of_test],
+            typical,
+            judges=weight[test],
+            decays=decays,
+            smoothings=smoothings,
         )
         return typical, decay, smoothing
+
+    def _typical(self, rows: Any) -> float:
+        """The mean squared distance of rows to their nearest others; 0 where all rows are one."""
+        k = min(self.k, rows.shape[0] - 1)
+        squared = nearest_with_distances(rows, rows, k, own=True, n_jobs=self.n_jobs)[1]
+        return float(squared[squared > 0].mean()) if squared.any() else 0.0
 
     def _distribution(self, X: Any) -> Distribution:
         index = SetIndex(self.sets_)  # for all batches
@@ -229,9 +254,7 @@ class LPkNN(SetClassifier):
 
     def _support(self, X: Any, index: SetIndex) -> Support:
         """Votes of the neighbours for the sets of training, (b, m)."""
-        asking = self._comparable(X)
-        if sparse.issparse(asking) != sparse.issparse(self.rows_):
-            asking = asking.toarray() if sparse.issparse(asking) else sparse.csr_array(asking)
+        asking = self._comparable(self._asking(X))
         near, squared = nearest_with_distances(
             asking, self.rows_, self.n_neighbours_, n_jobs=self.n_jobs
         )
@@ -241,7 +264,6 @@ class LPkNN(SetClassifier):
         voted = np.bincount(cells.ravel(), weight.ravel(), minlength=b * m).reshape(b, m)
         return Support(index, np.log(voted + self.smoothing_ * self.prior_), self.allow_empty_)
 
-    def _comparable(self, X: Any) -> Any:
+    def _comparable(self, rows: Any) -> Any:
         """Rows as distances are computed of them."""
-        X = sparse.csr_array(X) if sparse.issparse(X) else np.ascontiguousarray(X)
-        return normalize(X) if self.metric == "cosine" else X
+        return normalize(rows) if self.metric == "cosine" else rows

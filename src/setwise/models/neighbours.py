@@ -63,29 +63,36 @@ def _by_count(
     return table
 
 
-class _Neighbours(SetClassifier):
+class Neighbours(SetClassifier):
     """What models of neighbours share: the rows, and who is near."""
 
+    #: Whether ``smoothing`` may be "auto".
+    may_choose: ClassVar[bool] = False
     k: int
-    smoothing: float
+    smoothing: float | str
     n_jobs: int | None
 
     def _kept(self, X: Any, Y: sparse.csr_array, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
         """Rows, labels and weights without the rows that weigh nothing."""
         check_count("k", self.k, at_least=1)
-        check_over_zero("smoothing", self.smoothing, advice="try 1.0")
+        if self.smoothing != "auto" or not self.may_choose:
+            check_over_zero("smoothing", self.smoothing, advice="try 1.0")
         if sample_weight is None:
             return X, Y, np.ones(Y.shape[0])
         X, Y, weight = (part[sample_weight > 0] for part in (X, Y, sample_weight))
         return X, Y, weight
 
     def _near(self, X: Any) -> np.ndarray:
-        rows = sparse.csr_array(X) if sparse.issparse(self.rows_) else _dense(X)
-        return nearest_rows(rows, self.rows_, self.n_neighbours_, n_jobs=self.n_jobs)
+        """The numbers of the nearest training rows, (b, k)."""
+        return nearest_rows(self._asking(X), self.rows_, self.n_neighbours_, n_jobs=self.n_jobs)
+
+    def _asking(self, X: Any) -> Any:
+        """New rows, sparse or dense as those of training are."""
+        return sparse.csr_array(X) if sparse.issparse(self.rows_) else dense_rows(X)
 
 
 @storable
-class MLkNN(_Neighbours):
+class MLkNN(Neighbours):
     """Each label by how many of the nearest rows have it, and how telling that is.
 
     Parameters
@@ -161,7 +168,7 @@ class MLkNN(_Neighbours):
         X, Y, weight = self._kept(X, Y, sample_weight)
         n = Y.shape[0]
         k = min(self.k, n if self.count_self else n - 1)
-        rows = sparse.csr_array(X) if sparse.issparse(X) else _dense(X)
+        rows = as_rows(X)
         numbers = nearest_rows(rows, rows, k, own=not self.count_self, n_jobs=self.n_jobs)
         having, lacking = count_table(neighbour_counts(numbers, Y), Y, weight, k)
         s = float(self.smoothing)
@@ -190,7 +197,7 @@ class MLkNN(_Neighbours):
 
 
 @storable
-class BRkNN(_Neighbours):
+class BRkNN(Neighbours):
     """Each label by the share of the nearest rows that have it.
 
     Parameters
@@ -251,7 +258,7 @@ class BRkNN(_Neighbours):
     ) -> dict[str, Any]:
         X, Y, weight = self._kept(X, Y, sample_weight)
         return {
-            "rows_": sparse.csr_array(X) if sparse.issparse(X) else _dense(X),
+            "rows_": as_rows(X),
             "labels_": Y,
             "row_weights_": weight,
             "n_neighbours_": min(self.k, Y.shape[0]),
@@ -268,5 +275,11 @@ class BRkNN(_Neighbours):
         return Product(logits, allow_empty=self.allow_empty_, n_jobs=self.n_jobs)
 
 
-def _dense(X: Any) -> np.ndarray:
+def dense_rows(X: Any) -> np.ndarray:
+    """The rows as one block of memory."""
     return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def as_rows(X: Any) -> Any:
+    """Training rows as they are kept."""
+    return sparse.csr_array(X) if sparse.issparse(X) else dense_rows(X)

@@ -72,11 +72,13 @@ def _fits(experiment: Experiment, record: Record) -> bool:
 
 def _in_order(experiment: Experiment, records: list[Record]) -> list[Record]:
     names = list(experiment.datasets)
+    parts = list(experiment.parts) if isinstance(experiment, Study) else []
     return sorted(
         records,
         key=lambda record: (
             names.index(record["unit"]["dataset"]) if record["unit"]["dataset"] in names else 99,
             record["unit"]["dataset"],
+            parts.index(record["unit"]["model"]) if record["unit"]["model"] in parts else 0,
             record["unit"]["seed"],
             record["unit"]["fold"] or 0,
         ),
@@ -85,6 +87,7 @@ def _in_order(experiment: Experiment, records: list[Record]) -> list[Record]:
 
 def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dict[str, Any]:
     datasets = list(dict.fromkeys(record["unit"]["dataset"] for record in records))
+    done = {record["unit"]["dataset"] for record in records if record["status"] == "done"}
     summary = told(experiment, records)
     facts: dict[str, Any] = {
         "title": experiment.title,
@@ -100,6 +103,7 @@ def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dic
         "seeds": sorted({record["unit"]["seed"] for record in records}),
         "warnings": _warnings(records),
         "absent": [name for name in experiment.datasets if name not in datasets],
+        "undone": [name for name in experiment.datasets if name not in done],
     }
     if isinstance(experiment, Study):
         return facts | {"kind": "study", "tables": summary["tables"], "notes": "", "protocol": ""}

@@ -13,6 +13,7 @@ from typing import Any
 
 MEASURED = "- Measured "  # how the line begins that says when and from what a section was made
 KEPT = "- Kept from an earlier page"
+QUICK = "- A quick run:"
 EARLIER = ", earlier"  # after the name of a section that a newer one does not cover
 _SECTION = re.compile(r"^### (.+?)\n(.*?)(?=^###? |\Z)", flags=re.MULTILINE | re.DOTALL)
 _ORIGIN = re.compile(r"^Made by `setwise bench report`.*\n\nVersions: .*$", flags=re.MULTILINE)
@@ -43,16 +44,16 @@ class EarlierPage:
         A section that was measured on more data sets than there are records of stays beside the
         newer one, under a name of its own.
         """
-        taken = {}
-        for name, body in self.sections.items():
-            plain = name.removesuffix(EARLIER)
+        taken: dict[str, str] = {}
+        for name in sorted(self.sections, key=lambda name: name.endswith(EARLIER)):
+            body, plain = self.sections[name], name.removesuffix(EARLIER)
             told = facts["experiments"].get(plain)
             if plain not in known:
                 continue
             if told is None:
-                taken[plain] = body
-            elif set(told["absent"]) - _absent(body):
-                taken[plain + EARLIER] = body
+                taken[name] = body
+            elif _tells_more(body, told):
+                taken.setdefault(plain + EARLIER, body)
         return taken
 
 
@@ -68,6 +69,13 @@ def with_kept(facts: dict[str, Any], earlier: EarlierPage, known: Container[str]
         places.append(place | {"experiments": order, "not_run": not_run})
     kept_from = earlier.origin if any(KEPT in body for body in sections.values()) else ""
     return facts | {"places": places, "kept": sections, "kept_from": kept_from}
+
+
+def _tells_more(body: str, told: dict[str, Any]) -> bool:
+    """Whether a section has data sets, or a full run, that newer records have not."""
+    if told["quick"] and QUICK not in body:
+        return True
+    return bool(set(told["undone"]) - _absent(body))
 
 
 def _marked(body: str) -> str:

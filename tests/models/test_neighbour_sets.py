@@ -122,13 +122,13 @@ def test_what_is_given_stays_and_the_other_is_chosen_for_it():
 
 
 def test_judges_count_by_their_weight():
-    """The same rows, once with those that agree and once with those that do not."""
+    """The same rows, of which those that agree count for more, or those that do not."""
     agree = np.repeat([[True], [False]], 20, axis=0)
     squared, weight, prior = np.ones((40, 1)), np.ones((40, 1)), np.full(40, 0.1)
-    trusting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=1.0 * agree[:, 0])
-    doubting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=1.0 * ~agree[:, 0])
-    assert trusting[1] == min(SMOOTHINGS)
-    assert doubting[1] == max(SMOOTHINGS)
+    heavy = np.where(agree[:, 0], 50.0, 1.0)
+    trusting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=heavy)
+    doubting = likeliest_votes(agree, squared, weight, prior, 1.0, judges=heavy[::-1])
+    assert trusting[1] < doubting[1]
 
 
 def test_a_decay_that_is_given_counts_where_no_row_can_be_held_out():

@@ -108,7 +108,7 @@ def test_robust_calibrators_see_through_noise(made, monkeypatch):
 def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     monkeypatch.setattr(accepting, "N_DRAWS", 100)
     monkeypatch.setattr(accepting, "TARGETS", (0.45,))
-    [table] = replace(accepting.ACCEPTING, seeds=(0,)).run(["made"], quiet)
+    table, quality = replace(accepting.ACCEPTING, seeds=(0,)).run(["made"], quiet)
     assert column(table, "model") == [name for name in accepting.MODELS for _ in range(3)]
     assert column(table, "per") == ["group", "group", "row"] * 3
     assert column(table, "counted") == ["one", "all", "all"] * 3
@@ -118,7 +118,10 @@ def test_what_is_accepted_is_right_as_often_as_promised(made, monkeypatch):
     assert all(
         found <= most for found, most in zip(column(table, "breaks"), column(table, "at most"))
     )
-    [anew] = replace(accepting.ACCEPTING_ANEW, seeds=(0,)).run(["made"], quiet)
+    assert column(quality, "model") == list(accepting.MODELS)
+    assert all(0.4 < mean(text) < 0.9 for text in column(quality, "set accuracy"))
+    assert all(0.3 < mean(text) < 1 for text in column(quality, "relative squared error"))
+    anew, _ = replace(accepting.ACCEPTING_ANEW, seeds=(0,)).run(["made"], quiet)
     assert anew.rows == [*table.rows[:3], *table.rows[-3:]]
     assert accepting.asked == [False] * 3 + [True] * 2
 

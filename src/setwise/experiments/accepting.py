@@ -18,6 +18,7 @@ from setwise.models import BinaryRelevance, LPkNN, ModelAverage
 TARGETS = (0.8, 0.9, 0.95)
 LEVEL = 0.95
 N_DRAWS = 1000
+QUALITY = ("set accuracy", "relative squared error")
 FIGURES = ("threshold", "accepted", "of them right")
 PLAIN, LISTED, NEIGHBOURS = MODELS = (
     "BR-rerank",
@@ -66,7 +67,24 @@ def tabulate(measured: Measured) -> list[ResultTable]:
                     sum(one["breaks of plain threshold"] for one in some),
                 ]
             )
-    return [table]
+    return [table, _predictions(measured)]
+
+
+def _predictions(measured: Measured) -> ResultTable:
+    """How right predictions are that are accepted or not, and what their confidence is worth."""
+    table = ResultTable(
+        "What is accepted, or read: the predictions themselves",
+        ("data", "model", *QUALITY),
+        notes="Squared error of the confidence is relative to that of a constant one.",
+    )
+    for name, runs in measured.items():
+        firsts: dict[str, list[dict[str, Any]]] = {}
+        for run in runs:  # of one model and seed, whose rows agree on these
+            firsts.setdefault(run[0]["model"], []).append(run[0])
+        for model, some in firsts.items():
+            told = [str(figure([one[kind] for one in some])) for kind in QUALITY]
+            table.rows.append([shown_name(name), model, *told])
+    return table
 
 
 def _limit(draws: int) -> int:
@@ -103,8 +121,11 @@ def accepted(data: SplitData, name: str, seed: int) -> list[dict[str, Any]]:
     model = _model(name, data, seed).fit(rows.X, rows.Y, groups=rows.groups)
     sets, confidence = model.predict_with_confidence(data.X_test)
     correct = rows_equal(sets, data.Y_test).astype(float)
+    share = float(correct.mean())
+    quality = (share, float(np.mean((confidence - correct) ** 2)) / (share * (1 - share)))
     return [
-        {"model": name, "per": per, "counted": counted, "target": target}
+        dict(zip(QUALITY, quality, strict=True))
+        | {"model": name, "per": per, "counted": counted, "target": target}
         | _threshold(model, data, confidence, correct, target, per, counted)
         for per, counted in (RULES[-1:] if rows.groups is None else RULES)
         for target in TARGETS

@@ -319,7 +319,7 @@ def test_a_copy_with_the_chosen_penalty_is_not_fitted(noisy):
         ({"learner": LogisticRegression()}, {}, "not LogisticRegression"),
         ({"C": "magic"}, {}, "C is a number over zero or \"auto\", not 'magic'"),
         ({}, {"sample_weight": np.eye(150)[0]}, "only one row with weight"),
-        ({}, {"groups": np.zeros(150)}, "at least 2 groups, but there are 1"),
+        ({}, {"groups": np.zeros(150)}, "only one group of rows with weight"),
     ],
 )
 def test_a_penalty_that_cannot_be_chosen_gets_a_sentence(noisy, parameters, change, sentence):

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import (
     check_classifier_multioutput,
+    check_methods_sample_order_invariance,
     check_sample_weight_equivalence_on_dense_data,
     parametrize_with_checks,
 )
@@ -120,6 +121,10 @@ def made(model, **options):
     [made(model) for model in MODELS.values()], expected_failed_checks=expected_failures
 )
 def test_scikit_learns_checks(estimator, check):
+    if isinstance(estimator, sw.CBM) and check.func is check_methods_sample_order_invariance:
+        # Asks for seven equal digits: products in single precision depend on where in a block a
+        # row stands, on some processors by more than that.
+        estimator = clone(estimator).set_params(dtype="float64")
     check(estimator)
 
 

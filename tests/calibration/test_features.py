@@ -11,6 +11,7 @@ from setwise.calibration.features import (
     LEAST_SCORE,
     NUMBERS,
     OF_THE_THESIS,
+    agreement,
     expected_f1,
     features_of,
     leads,
@@ -94,6 +95,25 @@ def test_each_number_is_what_its_name_says(candidates):
         best_by_f1 = [sum(p * f1(sets[i], sets[j]) for p, j in zip(of_row, own)) for i in own]
         np.testing.assert_allclose(numbers["expected_f1"][own], best_by_f1, rtol=1e-5)
     np.testing.assert_allclose(numbers["lead"], leads(candidates, numbers["share"]), rtol=1e-12)
+
+
+def test_agreement_is_by_the_product_of_what_models_say(candidates):
+    said = np.random.default_rng(3).random((len(candidates), 3))
+    share, lead = agreement(candidates, np.log(said)).T
+    product = said.prod(axis=1) ** (1 / 3)
+    for own in rows_of(candidates):
+        np.testing.assert_allclose(np.exp(share[own]), product[own] / product[own].sum(), rtol=1e-9)
+    np.testing.assert_array_equal(lead, leads(candidates, share))
+
+
+def test_a_set_that_all_or_one_of_the_models_rule_out_agrees_least(candidates):
+    opinions = np.zeros((len(candidates), 2))
+    opinions[0, 0] = -np.inf
+    opinions[4:9] = -np.inf  # a whole row
+    found = agreement(candidates, opinions)
+    assert np.isfinite(found).all()
+    assert found[0, 0] == found[:3, 0].min() < -1000
+    np.testing.assert_allclose(np.exp(found[4:9, 0]), 1 / 5)
 
 
 def test_the_matrix_has_the_numbers_and_then_the_labels(candidates):

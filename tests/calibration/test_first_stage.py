@@ -114,7 +114,8 @@ def test_of_an_average_each_models_opinion_is_known(stage_of, data):
     assert found.matrix(names).shape[1] == len(found.signs(names)) == 4 + 4
     assert found.signs(names)[:4] == [1, 1, 1, 0]
     alone = stage_of(members[0], n_candidates=3)
-    assert alone.features(alone.distribution(X)).numbers["opinions"].shape[1] == 0
+    own = alone.features(alone.distribution(X)).numbers
+    assert own["opinions"].shape[1] == own["agreement"].shape[1] == 0
 
 
 def test_opinions_keep_their_places_where_models_are_left_out(stage_of, data):

@@ -15,7 +15,7 @@ from setwise.experiments.measuring import made
 from setwise.experiments.peers import ours
 from setwise.experiments.peers.boomer import VARIABLE, Boomer
 from setwise.experiments.peers.entry import OURS, PEERS
-from setwise.experiments.peers.models import Chain, OneVsRest, TenChains
+from setwise.experiments.peers.models import Chain, LightGBMOneVsRest, OneVsRest, TenChains
 from setwise.experiments.peers.ours import AutoDefault
 from setwise.pipeline import FitSettings
 from setwise.pipeline import choose as choosing
@@ -36,6 +36,14 @@ def test_peers_learn_and_keep_constant_labels(rows, spec):
     # some of them dense, some sparse: the ways through the base class are the same
     X = sparse.csr_array(X) if "chain" in spec.name or "LightGBM" in spec.name else X
     check(made(spec, 0), X, Y)
+
+
+@pytest.mark.parametrize("peer", [OneVsRest, LightGBMOneVsRest])
+def test_one_vs_rest_keeps_more_labels_than_a_byte_counts_in_their_places(peer):
+    X = np.random.default_rng(0).normal(size=(60, 130))
+    Y = (X > 0).astype(np.int8)  # each label has a feature of its own
+    model = peer().fit(X, Y)
+    assert (model.predict(X) == Y).mean() > 0.8
 
 
 @pytest.mark.slow

@@ -4,7 +4,10 @@ Li 2019, section 4.4: the score, how common the set is in training, how many lab
 which. They speak of the whole set, which a model of single labels does not. Beyond the thesis, a
 candidate is seen among its rivals: its share of the candidates' mass, its distance to the best
 other one, and the F1 it would have on average if the candidates were all there is. Of an average of
-models it is known what each of them says.
+models it is known what each of them says, and how a candidate stands among its rivals by the mean
+of their log-probabilities: an average calls a set likely that one model does, this only one that
+all of them do. On held-out training rows of debtags, for binary relevance with neighbours, that
+made .481 of the chosen sets right instead of .477.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ NUMBERS = {
     "expected_f1": 0,
     "place": 0,
     "opinions": 1,
+    "agreement": 1,
 }
 OF_THE_THESIS = ("score", "prior", "size")
 FAR = 50.0  # the lead of a candidate without rivals; beyond any that matters
@@ -40,7 +44,7 @@ class CandidateFeatures:
     """Features of candidates: a column of ``numbers`` each, and the label indicators."""
 
     candidates: Candidates
-    numbers: dict[str, np.ndarray]  # (m,) each, and opinions (m, M)
+    numbers: dict[str, np.ndarray]  # (m,) each, opinions (m, M), agreement (m, 2) or (m, 0)
 
     @property
     def score(self) -> np.ndarray:
@@ -94,6 +98,7 @@ def features_of(
             "expected_f1": expected_f1(candidates, np.exp(log_share)),
             "place": candidates.place.astype(np.float64),
             "opinions": opinions,
+            "agreement": agreement(candidates, opinions),
         },
     )
 
@@ -117,6 +122,18 @@ def leads(candidates: Candidates, value: np.ndarray) -> np.ndarray:
     lead: np.ndarray = value - value[first][candidates.row]
     lead[first] = np.where(alone, FAR, np.minimum(value[first] - value[second], FAR))
     return lead
+
+
+def agreement(candidates: Candidates, opinions: np.ndarray) -> np.ndarray:
+    """Share and lead of each candidate by the mean of the models' opinions, (m, 2).
+
+    Without opinions there is none to agree with, (m, 0).
+    """
+    if opinions.shape[1] == 0:
+        return opinions
+    together = np.maximum(opinions, LEAST_SCORE).mean(axis=1)  # impossible for one is not for all
+    share = shares_of_mass(candidates, together)
+    return np.column_stack([share, leads(candidates, share)])
 
 
 def expected_f1(candidates: Candidates, probability: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class SetCalibrator(SetClassifier):
     features : {"all", "thesis"} or tuple of names
         What trees see beside the labels of the set: the three features of the thesis (score, prior,
         size), or all of ``setwise.calibration.features.NUMBERS``; of a ``ModelAverage`` that is
-        also what each of its models says.
+        also what each of its models says, and how far they agree.
     label_calibration : {"isotonic", "platt", None}
         Calibrates single labels first, where the model's labels are independent.
     n_candidates : int

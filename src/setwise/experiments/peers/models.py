@@ -56,7 +56,9 @@ class Peer(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Choose settings on held-out training rows, then fit with all of them."""
         labels = as_binary_csr(Y)
-        dense = labels.toarray()
+        # scikit-learn's one-vs-rest counts columns in the type of their cells: of more than 127
+        # labels in int8 it predicts wrong ones, without a word.
+        dense = labels.toarray().astype(np.int64)
         numbers = dict.fromkeys(TARGETS, 0)
         if len(self.settings) > 1:
             split = holdout(labels, test_size=0.2, groups=groups, random_state=self.random_state)

@@ -70,7 +70,7 @@ def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_onc
         np.testing.assert_array_equal(found, own.predict(X[80:]))
 
 
-def test_our_default_reranks_for_set_accuracy_alone_and_keeps_groups(rows, monkeypatch):
+def test_our_default_reranks_for_set_accuracy_and_f1_apart_and_keeps_groups(rows, monkeypatch):
     X, Y = rows
     groups, seen = np.arange(80) // 2, []
     models = [Choice("BRRerank", {"C": 1.0, "n_folds": 2}), Choice("BinaryRelevance", {"C": 1e-6})]
@@ -78,21 +78,22 @@ def test_our_default_reranks_for_set_accuracy_alone_and_keeps_groups(rows, monke
     made_bare = ours.bare_model
 
     def recorded(choice, settings):
-        seen.append(choice.name)
+        seen.append((choice.name, settings.target))
         model = made_bare(choice, settings)
         fit = model.fit
         model.fit = lambda X, Y, groups: (seen.append(groups), fit(X, Y, groups=groups))[1]
         return model
 
     monkeypatch.setattr(ours, "bare_model", recorded)
-    model = AutoDefault(("f1", "set_accuracy")).fit(X[:80], Y[:80], groups)
+    model = AutoDefault(("f1", "set_accuracy", "hamming")).fit(X[:80], Y[:80], groups)
     assert model.chosen_["set_accuracy"]["model"] == "BRRerank"
-    assert model.chosen_["f1"]["model"] == "BinaryRelevance"
-    assert seen[::2] == ["BinaryRelevance", "BRRerank"]
+    assert model.chosen_["hamming"]["model"] == "BinaryRelevance"
+    reranked, plain = "BRRerank", "BinaryRelevance"
+    assert seen[::2] == [(reranked, "f1"), (reranked, "set_accuracy"), (plain, "hamming")]
     assert all(given is groups for given in seen[1::2])
     assert (model.predict_for(X[80:], "set_accuracy") == Y[80:]).mean() > 0.85
-    with pytest.raises(DataError, match="chosen for f1, set_accuracy, not for hamming"):
-        model.predict_for(X, "hamming")
+    with pytest.raises(DataError, match="chosen for f1, set_accuracy, hamming, not for jaccard"):
+        model.predict_for(X, "jaccard")
 
 
 def check(model, X, Y):

@@ -6,6 +6,7 @@ import setwise as sw
 from setwise.decisions import decision_for
 from setwise.errors import DataError, FormatError
 from setwise.pipeline import FitSettings, Table, fit_table, load_model
+from setwise.pipeline.evaluation import judge
 
 
 def test_it_learns_from_text_numbers_and_categories(model, test_table):
@@ -105,6 +106,23 @@ def test_rows_of_a_group_are_never_separated(train_table):
     assert "house" not in fitted.encoder_.columns
 
 
+def test_reranking_for_f1_still_says_how_likely_the_whole_set_is_right(
+    train_table, test_table, tmp_path
+):
+    settings = FitSettings(
+        labels=("tags",), model="BRRerank", options={"C": 1.0}, folds=2, target="f1"
+    )
+    fitted = fit_table(train_table, settings)
+    assert fitted.model_.estimator.target == "f1"
+    assert fitted.model_.target == "set_accuracy"
+    found = fitted.predict(test_table, top=3)
+    correct = judge(fitted, test_table).correct
+    assert abs(np.mean(found.confidence) - correct.mean()) < 0.1
+    path = str(tmp_path / "model.setwise")
+    fitted.save(path)
+    assert load_model(path).predict(test_table, top=3).sets == found.sets
+
+
 def test_a_few_rows_all_train_and_many_rows_keep_some(train_table):
     settings = FitSettings(labels=("tags",), model="BinaryRelevance", folds=2)
     assert not fit_table(train_table, settings).is_exact_
@@ -132,8 +150,8 @@ def test_what_cannot_be_fitted_gets_a_sentence(train_table):
         fit(model="SVM")
     with pytest.raises(DataError, match="CBM has no option 'components'"):
         fit(model="CBM", options={"components": 3})
-    with pytest.raises(DataError, match="BRRerank chooses sets for set accuracy"):
-        fit(model="BRRerank", target="f1")
+    with pytest.raises(DataError, match="BRRerank chooses sets for set accuracy or F1"):
+        fit(model="BRRerank", target="hamming")
     with pytest.raises(DataError, match="are for one model, but the model is auto"):
         fit(options={"C": 1})
 

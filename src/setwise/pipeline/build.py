@@ -14,13 +14,14 @@ from setwise.pipeline.named_sets import NAMERS, SetNamer
 from setwise.pipeline.settings import FitSettings
 
 RERANKED = "BRRerank"
+RERANKED_FOR = ("set_accuracy", "f1")  # the targets by which it can choose among its candidates
 AVERAGE = "ModelAverage"
 FOLDS = 5
 
 #: One line on each model, for `setwise models`; others are told by their documentation.
 ABOUT = {
     "BinaryRelevance": "one classifier a label, independent of each other; the fast baseline",
-    "BRRerank": "binary relevance, its likeliest sets judged again as wholes; for set accuracy",
+    "BRRerank": "binary relevance, its likeliest sets judged as wholes; for set accuracy or F1",
     "CBM": "conditional Bernoulli mixture: labels that go together are predicted together",
     "ModelAverage": "several models, each with the weight that held-out rows give it; the slowest",
     "PowerSet": "one class for each set seen in training; for few different sets",
@@ -88,9 +89,14 @@ def takes_counts(name: str) -> bool:
 
 def bare_model(choice: Choice, settings: FitSettings) -> Any:
     """The model alone, which predicts what its calibrated form predicts."""
-    if choice.name == RERANKED:
-        return with_confidence(choice, settings)
     given = {"target": settings.target, **_common(settings), **choice.options}
+    if choice.name == RERANKED:
+        if settings.target not in RERANKED_FOR:
+            raise DataError(
+                f"{RERANKED} chooses sets for set accuracy or F1, not for {settings.target!r}; "
+                "pass --target set_accuracy or f1, or another --model"
+            )
+        given = {"n_folds": folds_of(settings), **given}
     if choice.name == AVERAGE and "members" in given:
         members = given.pop("members")
         given["estimators"] = [
@@ -102,19 +108,21 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
 
 def with_confidence(choice: Choice, settings: FitSettings) -> SetCalibrator:
     """The model with calibrated confidence that its set, as a whole, is right."""
-    common = {**_common(settings), "n_folds": folds_of(settings)}
-    if choice.name != RERANKED:
-        model = bare_model(choice, settings)
-        if isinstance(model, NAMERS):
-            model = SetNamer(model, **_common(settings))
-        return SetCalibrator(model, **common)
-    if settings.target != "set_accuracy":
-        raise DataError(
-            f"{RERANKED} chooses sets for set accuracy, not for {settings.target!r}; "
-            "pass --target set_accuracy, or another --model"
-        )
-    made: SetCalibrator = _made(RERANKED, {**common, **choice.options})
-    return made
+    model = bare_model(choice, settings)
+    if is_calibrated(choice, settings):
+        calibrated: SetCalibrator = model
+        return calibrated
+    if isinstance(model, NAMERS):
+        model = SetNamer(model, **_common(settings))
+    return SetCalibrator(model, n_folds=folds_of(settings), **_common(settings))
+
+
+def is_calibrated(choice: Choice, settings: FitSettings) -> bool:
+    """Whether a model says by itself how likely its whole set is right.
+
+    Reranking for F1 says what F1 to expect.
+    """
+    return choice.name == RERANKED and settings.target == "set_accuracy"
 
 
 def folds_of(settings: FitSettings) -> int:

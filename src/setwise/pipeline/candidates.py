@@ -8,7 +8,7 @@ from scipy import sparse
 
 from setwise.data.labels import distinct_sets
 from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
-from setwise.pipeline.build import RERANKED, Choice
+from setwise.pipeline.build import RERANKED, RERANKED_FOR, Choice
 from setwise.pipeline.settings import FitSettings
 
 SHORT_SETS = 1.5  # labels a row, up to which few candidates are enough
@@ -18,7 +18,7 @@ def candidates_for(settings: FitSettings, X: Any, Y: sparse.csr_array, C: float)
     """Models of different kinds; C is for binary relevance."""
     n_sets = len(distinct_sets(Y))
     found = [Choice("BinaryRelevance", {"C": C})]
-    if settings.target == "set_accuracy":
+    if settings.target in RERANKED_FOR:
         # Where most rows have one label, the right set is nearly always among the first five.
         is_short = Y.nnz < SHORT_SETS * Y.shape[0]
         found.append(Choice(RERANKED, {"C": C, "n_candidates": 5 if is_short else 10}))

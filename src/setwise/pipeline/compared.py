@@ -8,7 +8,7 @@ from typing import Any
 from scipy import sparse
 
 from setwise.pipeline.averaging import averaged
-from setwise.pipeline.build import AVERAGE, RERANKED, Choice
+from setwise.pipeline.build import AVERAGE, RERANKED, RERANKED_FOR, Choice
 from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, worth
 
 
@@ -48,7 +48,7 @@ class Compared:
         tried = [
             self._turned(trial, judged, target)
             for trial, judged in self.trials
-            if trial.model != RERANKED or target == self.target
+            if trial.model != RERANKED or target in RERANKED_FOR
         ]
         trials = [trial for trial, _ in tried]
         judged = [one for _, one in tried if one is not None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -34,7 +35,7 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
-        # Only then is reranking tried, which is for set accuracy alone.
+        # Only then is reranking tried, which is for set accuracy and F1.
         first = "set_accuracy" if "set_accuracy" in self.targets else self.targets[0]
         settings = FitSettings(target=first, seed=self.random_state)
         labels = as_binary_csr(Y)
@@ -46,9 +47,9 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             choice = compared.chosen(target).choice
             self.chosen_[target] = {"model": choice.name, **choice.options}
             self.choices_[target] = choice
-            if _key(choice) not in self.models_:
-                model = bare_model(choice, settings)
-                self.models_[_key(choice)] = model.fit(X, labels, groups=groups)
+            if _key(choice, target) not in self.models_:
+                model = bare_model(choice, replace(settings, target=target))
+                self.models_[_key(choice, target)] = model.fit(X, labels, groups=groups)
         return self
 
     def predict_for(self, X: Any, target: str) -> Any:
@@ -57,12 +58,13 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             known = ", ".join(self.choices_)
             raise DataError(f"sets were chosen for {known}, not for {target}; add it to targets")
         choice = self.choices_[target]
-        model = self.models_[_key(choice)]
+        model = self.models_[_key(choice, target)]
         if choice.name == RERANKED:
             return model.predict(X)
         return decision_for(target).decide(model.predict_dist(X))
 
 
-def _key(choice: Choice) -> str:
-    """The same for choices that make the same model."""
-    return json.dumps([choice.name, choice.options], sort_keys=True)
+def _key(choice: Choice, target: str) -> str:
+    """The same for choices that make the same model: a reranker learns for its target."""
+    learnt_for = target if choice.name == RERANKED else None
+    return json.dumps([choice.name, choice.options, learnt_for], sort_keys=True)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import setwise as sw
 from setwise.calibration.candidates import listed_candidates, opinions_of, top_candidates
 from setwise.calibration.cross_fit import TrainingRows, cross_fit
-from setwise.calibration.features import NUMBERS, features_of
+from setwise.calibration.features import NUMBERS, agreement, features_of
 from setwise.calibration.first_stage import (
     FirstStage,
     FoldAnswer,
@@ -110,9 +110,11 @@ def test_of_an_average_each_models_opinion_is_known(stage_of, data):
         lambda rows: stage.model_.predict_dist(X[rows]), np.arange(len(X)), 4, 7, True
     )
     np.testing.assert_allclose(opinions_of(batched, found.candidates), opinions, rtol=1e-9)
-    names = ("score", "opinions", "size")
-    assert found.matrix(names).shape[1] == len(found.signs(names)) == 4 + 4
-    assert found.signs(names)[:4] == [1, 1, 1, 0]
+    agreed = found.numbers["agreement"]
+    np.testing.assert_array_equal(agreed, agreement(found.candidates, opinions))
+    names = ("score", "opinions", "agreement", "size")
+    assert found.matrix(names).shape[1] == len(found.signs(names)) == 6 + 4
+    assert found.signs(names)[:6] == [1, 1, 1, 1, 1, 0]
     alone = stage_of(members[0], n_candidates=3)
     own = alone.features(alone.distribution(X)).numbers
     assert own["opinions"].shape[1] == own["agreement"].shape[1] == 0

@@ -137,6 +137,29 @@ def test_for_f1_the_answer_has_the_highest_expected_f1(make_rows, new_rows):
     assert f1(sets).mean() > f1(likeliest).mean()
 
 
+@pytest.mark.parametrize("ensemble", [False, True])
+def test_sets_chosen_for_f1_may_say_how_likely_they_are_right(
+    make_rows, new_rows, ensemble, tmp_path
+):
+    X, Y = make_rows(400, seed=2)
+    given = {"target": "f1", "n_folds": 3, "ensemble": ensemble}
+    by_f1 = Reranker(BinaryRelevance(), **given).fit(X, Y).predict(new_rows[0])
+    model = Reranker(BinaryRelevance(), confidence_in="set_accuracy", **given).fit(X, Y)
+    sets, confidence = model.predict_with_confidence(new_rows[0])
+    np.testing.assert_array_equal(sets, by_f1)
+    correct = right(sets, new_rows[1])
+    assert abs(confidence.mean() - correct.mean()) < 0.08
+    assert np.mean((confidence - correct) ** 2) < 0.9 * correct.mean() * (1 - correct.mean())
+    assert set(model.out_of_fold_correct_) == {0.0, 1.0}
+    gap = model.out_of_fold_confidence_.mean() - model.out_of_fold_correct_.mean()
+    assert abs(gap) < 0.05
+    said = dict(model.predict_candidates(new_rows[0][:1])[0])
+    assert said[tuple(np.flatnonzero(sets[0]))] == confidence[0]
+    model.save(tmp_path / "model.setwise")
+    again = sw.load(tmp_path / "model.setwise").predict_confidence(new_rows[0])
+    np.testing.assert_array_equal(again, confidence)
+
+
 def test_candidates_and_the_rest_are_one_distribution(fitted, new_rows):
     X = new_rows[0][:60]
     batches = fitted.predict_dist(X)
@@ -329,6 +352,7 @@ def test_parameters_are_those_of_the_constructor(estimator):
         ({"n_candidates": 0}, "n_candidates is a whole number from 1 on, got 0"),
         ({"n_training_sets": -1}, "n_training_sets is a whole number from 1 on, got -1"),
         ({"target": "hamming"}, '"set_accuracy" or "f1"'),
+        ({"confidence_in": "hamming"}, '"set_accuracy" or "f1"'),
         ({"kind": "magic"}, "kind is one of"),
     ],
 )

@@ -8,6 +8,7 @@ accurate as models of the joint distribution.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -16,8 +17,9 @@ from scipy import sparse
 from scipy.special import logit
 
 from setwise.calibration.candidates import Candidates
-from setwise.calibration.confidence import Confidence
+from setwise.calibration.confidence import Confidence, check_target, rightness
 from setwise.calibration.cross_fit import CrossFitted, TrainingRows
+from setwise.calibration.features import CandidateFeatures
 from setwise.calibration.first_stage import FirstStage
 from setwise.calibration.kinds import Judged
 from setwise.calibration.noise import NO_NOISE, NoiseRates
@@ -51,11 +53,16 @@ class Reranker(SetCalibrator):
         How many of the likeliest sets seen in training are judged as well: more right sets are
         among the candidates, at some price in F1.
     target : {"set_accuracy", "f1"}
-        Whether the set that is likeliest right is chosen, or that of highest expected F1.
+        Whether the set that is likeliest right is chosen, or that of highest expected F1; two empty
+        sets have an F1 of 1.
+    confidence_in : {"set_accuracy", "f1"}, optional
+        What the confidence of the chosen set is about; by default the target. Sets that are chosen
+        for F1 can so come with the probability that they are exactly right.
 
     Attributes
     ----------
     stages_, confidence_, out_of_fold_confidence_, out_of_fold_correct_ : as of ``SetCalibrator``
+    certainty_ : what judges the chosen set, where ``confidence_`` only chooses it
     normaliser_ : what makes confidences one distribution
 
     Notes
@@ -72,6 +79,7 @@ class Reranker(SetCalibrator):
         cost="that of its model for each fold, and n K (L + 3)",
     )
 
+    certainty_: Confidence
     normaliser_: Normaliser
 
     def __init__(
@@ -84,6 +92,7 @@ class Reranker(SetCalibrator):
         objective: str = "squared",
         monotone: bool = False,
         target: str = "set_accuracy",
+        confidence_in: str | None = None,
         features: Any = "all",
         label_calibration: str | None = "isotonic",
         n_folds: int = 5,
@@ -110,11 +119,13 @@ class Reranker(SetCalibrator):
             verbose=verbose,
         )
         self.n_training_sets = n_training_sets
+        self.confidence_in = confidence_in
 
     def predict_candidates(self, X: Any) -> list[list[tuple[tuple[Any, ...], float]]]:
         """The candidates of each row by falling confidence: (label names, confidence) each."""
         X = self._features(X)
-        candidates, confidence = self._candidates(X)
+        candidates, verdicts = self._candidates(X)
+        confidence = verdicts[:, 1]
         order = np.lexsort((candidates.place, -confidence, candidates.row))
         names = self._space.decode(candidates.sets)
         starts = candidates.starts
@@ -134,6 +145,8 @@ class Reranker(SetCalibrator):
                 "reranking and noise rates do not combine: how often a wrong candidate is judged "
                 "right differs from candidate to candidate; use SetCalibrator with these rates"
             )
+        if self.confidence_in is not None:
+            check_target(self.confidence_in)
         return super()._learn(X, Y, sample_weight, groups, calibration_data)
 
     def _judgements(
@@ -143,6 +156,13 @@ class Reranker(SetCalibrator):
         candidates = judged.features.candidates
         best = candidates.best(said)
         right = (judged.correct == 1).astype(np.float64)  # an F1 of 1 is an exact set
+        own = {}
+        if self._is_judged_apart:
+            correct = rightness(candidates, crossed.rows.Y, str(self.confidence_in))
+            judged = replace(judged, correct=correct)
+            certainty = Confidence().fit(self._maker(), judged, crossed.part, self.n_jobs)
+            said = certainty.out_of_fold(judged.features, crossed.part)
+            own["certainty_"] = certainty
         weight = np.zeros(candidates.n_rows)
         weight[candidates.row] = judged.weight
         z = self._log_scores(candidates, said)
@@ -150,7 +170,14 @@ class Reranker(SetCalibrator):
             "out_of_fold_confidence_": said[best],
             "out_of_fold_correct_": judged.correct[best],
             "normaliser_": Normaliser().fit(candidates, z, right, weight),
+            **own,
         }
+
+    def _verdicts(self, features: CandidateFeatures) -> np.ndarray:
+        verdicts = super()._verdicts(features)
+        if self._is_judged_apart:
+            verdicts[:, 1] = self.certainty_.of(features)
+        return verdicts
 
     def _template(self) -> FirstStage:
         if self.n_training_sets:
@@ -176,8 +203,8 @@ class Reranker(SetCalibrator):
         )
 
     def _shortlist(self, X: Any) -> Shortlist:
-        candidates, confidence = self._candidates(X)
-        z = self._log_scores(candidates, confidence)
+        candidates, verdicts = self._candidates(X)
+        z = self._log_scores(candidates, verdicts[:, 1])
         log_p = self.normaliser_.log_probabilities(candidates, z)
         n, k = candidates.n_rows, int(np.diff(candidates.starts).max(initial=1))
         sets = np.zeros((k, n, candidates.sets.shape[1]), dtype=np.int8)
@@ -187,6 +214,11 @@ class Reranker(SetCalibrator):
         weights[cell] = log_p
         listed = np.exp(weights).sum(axis=0)
         return Shortlist(sets, weights, self._lists_empty, np.clip(1 - listed, 0, 1 - LEAST))
+
+    @property
+    def _is_judged_apart(self) -> bool:
+        """Whether confidence is in something else than what sets are chosen by."""
+        return self.confidence_in not in (None, self.target)
 
     @property
     def _lists_empty(self) -> bool:
@@ -207,7 +239,7 @@ class BRRerank(Reranker):
         rows.
     max_iter : int
         Cap on the label learners' iterations.
-    n_candidates, n_training_sets, target and all others
+    n_candidates, n_training_sets, target, confidence_in and all others
         As for ``Reranker``.
 
     Examples
@@ -240,6 +272,7 @@ class BRRerank(Reranker):
         objective: str = "squared",
         monotone: bool = False,
         target: str = "set_accuracy",
+        confidence_in: str | None = None,
         features: Any = "all",
         label_calibration: str | None = "isotonic",
         n_folds: int = 5,
@@ -253,6 +286,7 @@ class BRRerank(Reranker):
             None,
             n_candidates=n_candidates,
             n_training_sets=n_training_sets,
+            confidence_in=confidence_in,
             kind=kind,
             objective=objective,
             monotone=monotone,

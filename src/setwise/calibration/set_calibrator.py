@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from setwise.calibration.candidates import Candidates, found_in, merged
 from setwise.calibration.confidence import Confidence, check_target, rightness, weights_of
 from setwise.calibration.cross_fit import CrossFitted, TrainingRows, cross_fit, judge_apart
-from setwise.calibration.features import NUMBERS, OF_THE_THESIS
+from setwise.calibration.features import NUMBERS, OF_THE_THESIS, CandidateFeatures
 from setwise.calibration.first_stage import FirstStage
 from setwise.calibration.kinds import Judged, Kind, make_kind
 from setwise.calibration.labelwise import check_kind
@@ -61,7 +61,8 @@ class SetCalibrator(SetClassifier):
     objective : {"squared", "kl", "likelihood"}
         What boosting minimises. Under noise "likelihood" is the stable one.
     monotone : bool
-        Trees may not fall with score, prior, and the set's share and lead among the candidates.
+        Trees may not fall with score, prior, and the set's share and lead among the candidates; of
+        a ``ModelAverage``, neither with what its models say.
     target : {"set_accuracy", "f1"}
         What confidence is about: the probability that the set is exactly right, or its expected F1.
     features : {"all", "thesis"} or tuple of names
@@ -297,28 +298,33 @@ class SetCalibrator(SetClassifier):
         return partial(track, description="folds", transient=True)
 
     def _candidates(self, X: Any) -> tuple[Candidates, np.ndarray]:
-        """Candidates of rows of checked features, and their confidence."""
+        """Candidates of rows of checked features, and what is said of them, (m, 2)."""
         said = [stage.distribution(X) for stage in self.stages_]
         own = [stage.features(of) for stage, of in zip(self.stages_, said, strict=True)]
         if len(own) == 1:
-            return own[0].candidates, self.confidence_.of(own[0])
+            return own[0].candidates, self._verdicts(own[0])
         answers = merged(*(features.candidates for features in own))
-        confidence = np.zeros(len(answers))
+        verdicts = np.zeros((len(answers), 2))
         for stage, of in zip(self.stages_, said, strict=True):
             features = stage.features_of_answers(of, answers)
-            judged = self.confidence_.of(features) / len(said)
-            confidence += found_in(features.candidates, judged, answers)
-        return answers, confidence
+            for column, judged in enumerate(self._verdicts(features).T):
+                verdicts[:, column] += found_in(features.candidates, judged, answers) / len(said)
+        return answers, verdicts
+
+    def _verdicts(self, features: CandidateFeatures) -> np.ndarray:
+        """What candidates are chosen by, and what is told of the chosen one, (m, 2)."""
+        confidence = self.confidence_.of(features)
+        return np.column_stack([confidence, confidence])
 
     def _answers(self, X: Any) -> tuple[sparse.csr_array, np.ndarray]:
         """The best candidate of each row and its confidence, a batch of rows at a time."""
         L = len(self.label_names_)
         sets, confidence = [sparse.csr_array((0, L), dtype=np.int8)], [np.empty(0)]
         for rows in row_batches(X.shape[0], L * max(self.n_candidates, 1)):
-            candidates, said = self._candidates(X[rows])
-            best = candidates.best(said)
+            candidates, verdicts = self._candidates(X[rows])
+            best = candidates.best(verdicts[:, 0])
             sets.append(candidates.sets[best])
-            confidence.append(said[best])
+            confidence.append(verdicts[best, 1])
         return sparse.vstack(sets, format="csr"), np.concatenate(confidence)
 
     def _decided(self, X: Any) -> np.ndarray:

@@ -96,7 +96,8 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
                 f"{RERANKED} chooses sets for set accuracy or F1, not for {settings.target!r}; "
                 "pass --target set_accuracy or f1, or another --model"
             )
-        given = {"n_folds": folds_of(settings), **given}
+        # Its own confidence would be the F1 to expect where it chooses for F1.
+        given = {"n_folds": folds_of(settings), "confidence_in": "set_accuracy", **given}
     if choice.name == AVERAGE and "members" in given:
         members = given.pop("members")
         given["estimators"] = [
@@ -109,20 +110,11 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
 def with_confidence(choice: Choice, settings: FitSettings) -> SetCalibrator:
     """The model with calibrated confidence that its set, as a whole, is right."""
     model = bare_model(choice, settings)
-    if is_calibrated(choice, settings):
-        calibrated: SetCalibrator = model
-        return calibrated
+    if isinstance(model, SetCalibrator):
+        return model
     if isinstance(model, NAMERS):
         model = SetNamer(model, **_common(settings))
     return SetCalibrator(model, n_folds=folds_of(settings), **_common(settings))
-
-
-def is_calibrated(choice: Choice, settings: FitSettings) -> bool:
-    """Whether a model says by itself how likely its whole set is right.
-
-    Reranking for F1 says what F1 to expect.
-    """
-    return choice.name == RERANKED and settings.target == "set_accuracy"
 
 
 def folds_of(settings: FitSettings) -> int:

@@ -26,7 +26,7 @@ from setwise.calibration.cross_fit import TrainingRows
 from setwise.data.split import IterativeKFold, holdout
 from setwise.errors import DataError, NotConverged
 from setwise.models import BinaryRelevance
-from setwise.pipeline.build import Choice, bare_model, folds_of, is_calibrated
+from setwise.pipeline.build import RERANKED, Choice, bare_model, folds_of
 from setwise.pipeline.candidates import candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
@@ -167,7 +167,7 @@ class _Comparison:
     def _last_fit(self, choice: Choice, seconds: float) -> float:
         """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
         ratio = self.rows.n / len(self.folds[0].train)
-        return seconds * ratio * (1 if is_calibrated(choice, self.settings) else self.n_fits)
+        return seconds * ratio * (1 if choice.name == RERANKED else self.n_fits)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,11 @@ class Compared:
     left: float  # seconds for the last fit
 
     def chosen(self, target: str) -> Chosen:
-        """The best for a target; one that they were not tried for needs no tuning."""
+        """The best for a target; one that they were not tried for needs no tuning.
+
+        A reranker that was tried for another target is judged by what its candidates, with their
+        confidence, say of this one; fitted for it, it does a little better.
+        """
         tried = [
             self._turned(trial, judged, target)
             for trial, judged in self.trials

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
 from setwise.errors import DataError
-from setwise.pipeline.build import RERANKED, Choice, bare_model
+from setwise.pipeline.build import RERANKED, RERANKED_FOR, Choice, bare_model
 from setwise.pipeline.choose import compare
 from setwise.pipeline.settings import FitSettings
 
@@ -26,7 +26,8 @@ TARGETS = ("set_accuracy", "f1", "hamming")
 class AutoDefault(BaseEstimator):  # type: ignore[misc]
     """Compares models on held-out training rows, and fits the best for each target to all.
 
-    They are compared once for all targets, and what is best for two of them is fitted once.
+    They are compared once for all targets, and what is best for two of them is fitted once, but for
+    rerankers, which learn for a target.
     """
 
     def __init__(self, targets: Sequence[str] = TARGETS, random_state: int = 0) -> None:
@@ -35,8 +36,8 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
-        # Only then is reranking tried, which is for set accuracy and F1.
-        first = "set_accuracy" if "set_accuracy" in self.targets else self.targets[0]
+        # Reranking is tried where the first target is one of its own.
+        first = next((one for one in RERANKED_FOR if one in self.targets), self.targets[0])
         settings = FitSettings(target=first, seed=self.random_state)
         labels = as_binary_csr(Y)
         compared = compare(X, labels, groups, settings, n_fits=1)

@@ -6,8 +6,8 @@ candidate is seen among its rivals: its share of the candidates' mass, its dista
 other one, and the F1 it would have on average if the candidates were all there is. Of an average of
 models it is known what each of them says, and how a candidate stands among its rivals by the mean
 of their log-probabilities: an average calls a set likely that one model does, this only one that
-all of them do. On held-out training rows of debtags, for binary relevance with neighbours, that
-made .481 of the chosen sets right instead of .477.
+all of them do. With it, of binary relevance with neighbours, .4746 of the sets are right instead of
+.4698 on splits of debtags made anew (``setwise bench run auto-accept-anew``).
 """
 
 from __future__ import annotations

@@ -20,6 +20,10 @@ from setwise.experiments.peers.ours import AutoDefault
 from setwise.pipeline import FitSettings
 from setwise.pipeline import choose as choosing
 from setwise.pipeline.build import Choice, bare_model
+from setwise.pipeline.candidates import Candidate
+from setwise.pipeline.compared import Chosen, Compared
+
+CANDIDATES = [Candidate(Choice("BinaryRelevance", {"C": C})) for C in (1e-6, 1.0)]
 
 
 @pytest.fixture(scope="module")
@@ -55,26 +59,35 @@ def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_onc
     rows, monkeypatch
 ):
     X, Y = rows
-    models = [Choice("BinaryRelevance", {"C": 1e-6}), Choice("BinaryRelevance", {"C": 1.0})]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
-    model = AutoDefault(random_state=3).fit(X[:80], Y[:80])
-    assert list(model.chosen_) == ["set_accuracy", "f1", "hamming"]
-    assert len(model.models_) == len({str(chosen) for chosen in model.chosen_.values()})
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: CANDIDATES)
+    targets = ("f1", "hamming")
+    model = AutoDefault(targets, random_state=3).fit(X[:80], Y[:80])
+    assert tuple(model.chosen_) == targets
+    fitted = {id(part): part for part in model.models_.values()}
+    assert len(fitted) == len({str(chosen) for chosen in model.chosen_.values()})
+    scaled = (X - X[:80].mean(axis=0)) / X[:80].std(axis=0)
     for target, chosen in model.chosen_.items():
-        alone = choosing.choose(
-            X[:80], as_binary_csr(Y[:80]), None, FitSettings(target=target, seed=3)
-        )
+        settings = FitSettings(target=target, seed=3)
+        alone = choosing.choose(scaled[:80], as_binary_csr(Y[:80]), None, settings)
         assert chosen == {"model": alone.choice.name, **alone.choice.options}
-        own = bare_model(alone.choice, FitSettings(target=target, seed=3)).fit(X[:80], Y[:80])
-        found = model.predict_for(X[80:], target)
-        np.testing.assert_array_equal(found, own.predict(X[80:]))
+        own = bare_model(alone.choice, settings).fit(scaled[:80], Y[:80])
+        found = sparse.csr_array(model.predict_for(X[80:], target))
+        np.testing.assert_array_equal(found.toarray(), own.predict(scaled[80:]))
 
 
-def test_our_default_reranks_for_set_accuracy_and_f1_apart_and_keeps_groups(rows, monkeypatch):
+def test_one_reranker_of_our_default_is_for_sets_for_f1_and_for_single_labels(rows, monkeypatch):
     X, Y = rows
     groups, seen = np.arange(80) // 2, []
-    models = [Choice("BRRerank", {"C": 1.0, "n_folds": 2}), Choice("BinaryRelevance", {"C": 1e-6})]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: CANDIDATES)
+    members = [{"model": "BinaryRelevance", "options": {"C": C}, "weight": 0.5} for C in (0.1, 1.0)]
+    choices = {
+        "set_accuracy": Choice("Reranker", {"members": members}),
+        "f1": Choice("Reranker", {"members": members}),
+        "hamming": Choice("ModelAverage", {"members": members}),
+    }
+    monkeypatch.setattr(
+        Compared, "chosen", lambda _, target: Chosen(choices[target], [], "as told")
+    )
     made_bare = ours.bare_model
 
     def recorded(choice, settings):
@@ -86,12 +99,22 @@ def test_our_default_reranks_for_set_accuracy_and_f1_apart_and_keeps_groups(rows
 
     monkeypatch.setattr(ours, "bare_model", recorded)
     model = AutoDefault(("f1", "set_accuracy", "hamming")).fit(X[:80], Y[:80], groups)
-    assert model.chosen_["set_accuracy"]["model"] == "BRRerank"
-    assert model.chosen_["hamming"]["model"] == "BinaryRelevance"
-    reranked, plain = "BRRerank", "BinaryRelevance"
-    assert seen[::2] == [(reranked, "f1"), (reranked, "set_accuracy"), (plain, "hamming")]
-    assert all(given is groups for given in seen[1::2])
-    assert (model.predict_for(X[80:], "set_accuracy") == Y[80:]).mean() > 0.85
+    assert seen[::2] == [("Reranker", "f1")]
+    assert seen[1] is groups
+    reranker = model.models_[ours._key(choices["f1"])]
+    average = model.models_[ours._key(choices["hamming"])]
+    assert average is reranker.stages_[0].model_
+    scaled = (X - X[:80].mean(axis=0)) / X[:80].std(axis=0)
+    np.testing.assert_array_equal(
+        model.predict_for(X[80:], "f1").toarray(), reranker.predict(scaled[80:]).toarray()
+    )
+    np.testing.assert_array_equal(
+        model.predict_for(X[80:], "hamming"), average.predict_proba(scaled[80:]) > 0.5
+    )
+    candidates = reranker.predict_candidates(scaled[80:])  # by falling confidence in whole sets
+    surest = [tuple(label for label in sets[0][0]) for sets in candidates]
+    found = model.predict_for(X[80:], "set_accuracy")
+    assert [tuple(np.flatnonzero(row)) for row in found] == surest
     with pytest.raises(DataError, match="chosen for f1, set_accuracy, hamming, not for jaccard"):
         model.predict_for(X, "jaccard")
 

@@ -72,6 +72,11 @@ OF_ONE_MODEL = {
     },
     "ClassifierChain": {"check_sample_weight_equivalence_on_sparse_data": BY_A_GAP},
     "ConditionalTree": {"check_sample_weight_equivalence_on_sparse_data": BY_A_GAP},
+    "KernelModel": {
+        "check_classifier_multioutput": NOT_BY_LABEL,
+        "check_sample_weight_equivalence_on_dense_data": BY_CHANCE,
+        "check_sample_weight_equivalence_on_sparse_data": BY_CHANCE,
+    },
     "LPkNN": {
         "check_classifier_multioutput": NOT_BY_LABEL,
         "check_sample_weight_equivalence_on_dense_data": BY_NEIGHBOURS,

@@ -10,7 +10,12 @@ from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
 from setwise.pipeline import choose as choosing
 from setwise.pipeline.build import Choice, bare_model
-from setwise.pipeline.candidates import candidates_for
+from setwise.pipeline.candidates import MOST_CHAINED, Candidate, candidates_for
+
+
+def tried(*choices):
+    """Candidates of these, for any data."""
+    return lambda *_: [Candidate(choice) for choice in choices]
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +29,11 @@ def rows(train_table):
 @pytest.fixture
 def few_models(monkeypatch):
     models = [Choice("BinaryRelevance", {"C": 1e-6}), Choice("BinaryRelevance", {"C": 1.0})]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "candidates_for", tried(*models))
     monkeypatch.setattr(choosing, "_best_C", lambda *_: 1.0)
 
 
-@pytest.mark.parametrize("target", ["set_accuracy", "hamming", "macro_f1"])
+@pytest.mark.parametrize("target", ["jaccard", "hamming", "macro_f1"])
 def test_the_best_on_held_out_rows_is_chosen_and_said_why(rows, few_models, target):
     said = []
     chosen = choosing.choose(*rows, None, FitSettings(target=target), said.append)
@@ -42,22 +47,75 @@ def test_the_best_on_held_out_rows_is_chosen_and_said_why(rows, few_models, targ
 
 def test_what_does_not_fit_into_the_budget_is_left_out_and_said_so(rows, few_models):
     chosen = choosing.choose(*rows, None, FitSettings(budget=1e-9))
-    assert chosen.choice.options == {"C": 1e-6}  # the first is always tried
+    assert chosen.choice.options["C"] == 1e-6  # the first is always tried
     assert chosen.trials[1]["value"] is None
     assert "was left out: would take about" in chosen.reason
 
 
-def test_candidates_depend_on_target_and_data(rows):
+def test_candidates_depend_on_the_data(rows):
     X, Y = rows
-    names = [c.name for c in candidates_for(FitSettings(), X, Y, 1.0)]
-    linear = ["BinaryRelevance", "BRRerank", "ClassifierChain", "PairwiseCRF", "PowerSet", "CBM"]
+    names = [c.choice.name for c in candidates_for(X, Y, 1.0)]
+    linear = ["BinaryRelevance", "ClassifierChain", "PairwiseCRF", "PowerSet", "CBM"]
     assert names == linear
-    for target, reranks in {"f1": True, "hamming": False}.items():
-        found = candidates_for(FitSettings(target=target), X, Y, 1.0)
-        assert ("BRRerank" in [c.name for c in found]) is reranks
-    on_dense = candidates_for(FitSettings(), X.toarray(), Y, 1.0)[len(linear) :]
-    assert [c.name for c in on_dense] == ["BinaryRelevance", "PowerSet", "CBM"]
-    assert all(c.options["learner"] == "boosting" for c in on_dense)
+    on_dense = [c.choice for c in candidates_for(X.toarray(), Y, 1.0)[len(linear) :]]
+    assert [c.options["inside"]["model"] for c in on_dense[:3]] == linear[1:4]
+    assert [c.name for c in on_dense[3:]] == ["BinaryRelevance", "PowerSet"]
+    assert all(c.options["learner"] == "boosting" for c in on_dense[3:])
+
+
+def test_of_very_many_labels_no_chain_is_made(rows):
+    X, Y = rows
+    many = sparse.csr_array((Y.shape[0], MOST_CHAINED + 1), dtype=np.int8)
+    assert "ClassifierChain" not in [c.choice.name for c in candidates_for(X, many, 1.0)]
+
+
+def test_a_penalty_is_looked_for_near_that_of_binary_relevance(rows, monkeypatch):
+    X, Y = rows
+    models = [Candidate(Choice("PowerSet", {"tol": 1e-3}), start=30.0)]
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    asked = []
+
+    def watched(model, X, Y, sample_weight=None, groups=None, *, start, seconds):
+        asked.append((model.C, model.tol, start, seconds))
+        return 100.0
+
+    monkeypatch.setattr(choosing, "best_C", watched)
+    chosen = choosing.choose(X, Y, None, FitSettings(budget=50.0))
+    assert chosen.choice.options == {"tol": 1e-3, "C": 100.0}
+    ((C, tol, start, seconds),) = asked
+    assert (C, tol, start) == (30.0, 1e-3, 30.0)
+    assert 0 < seconds < 50 * choosing.NEAR
+
+
+def test_seconds_for_those_before_are_reserved(rows, few_models):
+    X, Y = rows
+    trial, judged = choosing.compare(X, Y, None, FitSettings()).trials[0]
+    assert choosing._reserved([(trial, judged), (trial, None), (trial, judged)]) == (
+        pytest.approx(2 * judged.expected, rel=1e-12)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [((2.0, 4.0), 16.0), ((2.0, 3.0), 9.0), ((2.0, 2.0), 3.2), ((5.0, 2.0), 3.2)],
+    ids=["as the rows", "half as fast", "not at all", "after a compilation"],
+)
+def test_costs_grow_by_as_much_as_they_have_grown(rows, monkeypatch, seconds, expected):
+    X, Y = rows
+    rest = list(seconds)
+    monkeypatch.setattr(
+        choosing._Comparison, "_fitted", lambda *_: (BinaryRelevance(), rest.pop(0))
+    )
+    n = 8 * (Y.shape[0] // 8)
+    folds = [choosing.Fold(np.arange(n), np.arange(n, Y.shape[0]))]
+    comparison = choosing._Comparison(
+        choosing.TrainingRows(X, Y, None, None), folds, FitSettings(), 0.0
+    )
+    choice = Choice("BinaryRelevance", {})
+    first = comparison._cost(choice, None)
+    assert first.compared == pytest.approx(8 * seconds[0], rel=1e-12)
+    again = comparison._cost(choice, None, earlier=first)
+    assert again.compared == pytest.approx(expected, rel=1e-12)
 
 
 def test_few_rows_judge_in_turn_and_groups_stay_together(rows):
@@ -95,7 +153,7 @@ def test_candidates_keep_groups_together_in_what_they_choose_themselves(rows, mo
         return model
 
     monkeypatch.setattr(BinaryRelevance, "with_chosen_C", watched)
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "candidates_for", tried(*models))
     monkeypatch.setattr(choosing, "bare_model", recorded)
     choosing.choose(X, Y, groups, FitSettings())
     folds = choosing.judging_folds(Y, groups, 0)
@@ -112,7 +170,7 @@ def test_many_rows_are_judged_by_one_part_of_them(rows, monkeypatch):
 
 def test_what_a_model_has_chosen_is_not_chosen_again(rows, monkeypatch):
     models = [Choice("PowerSet", {"C": "auto"})]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "candidates_for", tried(*models))
     chosen = choosing.choose(*rows, None, FitSettings())
     assert chosen.choice.options["C"] in STRENGTHS
 
@@ -123,17 +181,38 @@ def test_models_that_see_different_things_are_averaged(monkeypatch):
     Y = (X + 0.7 * random.normal(size=(600, 3)) > 0).astype(np.int8)
     Y = sparse.csr_array(np.column_stack([Y, Y[:, 0] ^ Y[:, 1]]))
     models = [Choice("PowerSet", {"C": 0.01}), Choice("BinaryRelevance", {"learner": "boosting"})]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
-    chosen = choosing.choose(X, Y, None, FitSettings(target="f1"))
+    monkeypatch.setattr(choosing, "candidates_for", tried(*models))
+    chosen = choosing.choose(X, Y, None, FitSettings(target="hamming"))
     assert chosen.choice.name == "ModelAverage"
     members = chosen.choice.options["members"]
     assert [member["model"] for member in members] == ["PowerSet", "BinaryRelevance"]
     assert sum(member["weight"] for member in members) == pytest.approx(1, rel=1e-9)
-    model = bare_model(chosen.choice, FitSettings(target="f1")).fit(X, Y)
+    model = bare_model(chosen.choice, FitSettings(target="hamming")).fit(X, Y)
     assert model.weights_.tolist() == [member["weight"] for member in members]
     assert type(model.models_[0]).__name__ == "PowerSet"
     assert model.models_[0].C == 0.01
     json.dumps(chosen.trials)  # it stands in the model file
+
+
+def test_reranking_is_judged_without_another_fit(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 2))
+    first = X[:, 0] + 2 * random.normal(size=400) > 0
+    Y = sparse.csr_array(np.column_stack([first, ~first, first]).astype(np.int8))
+    seen, bare = [], choosing.bare_model
+    monkeypatch.setattr(choosing, "bare_model", lambda *a: (seen.append(a[0].name), bare(*a))[1])
+    models = [Choice("BinaryRelevance", {"C": 1.0}), Choice("BinaryRelevance", {"C": 0.1})]
+    monkeypatch.setattr(choosing, "candidates_for", tried(*models))
+    compared = choosing.compare(X, Y, None, FitSettings())
+    fitted = len(seen)
+    trials = {trial["model"]: trial for trial in compared.chosen("set_accuracy").trials}
+    assert {"BRRerank", "Reranker"} <= set(trials)
+    assert {"BRRerank", "Reranker"}.isdisjoint(
+        trial["model"] for trial in compared.chosen("hamming").trials
+    )
+    assert trials["Reranker"]["expected"] > trials["BRRerank"]["expected"] > 0
+    assert len(seen) == fitted
+    assert set(seen) == {"BinaryRelevance"}
 
 
 def test_many_rows_are_thinned_out():

@@ -28,6 +28,7 @@ from setwise.calibration.first_stage import (
 )
 from setwise.calibration.labelwise import LabelCalibrator
 from setwise.calibration.prior import SetPrior
+from setwise.distributions.base import Distribution
 from setwise.errors import DataError
 from setwise.models.folds import dealt_out, n_units
 from setwise.storage import storable
@@ -149,6 +150,26 @@ def judge_apart(
     labels, place = _label_calibrators(answers, None, part, apart, label_calibration)
     prior = SetPrior().fit(rows.Y, rows.weight)
     return CrossFitted(apart, part, answers, labels, [prior] * len(labels), model, place)
+
+
+def from_answers(
+    rows: TrainingRows,
+    part: np.ndarray,
+    said: list[Distribution],
+    priors: list[SetPrior],
+    *,
+    label_calibration: str | None,
+) -> CrossFitted:
+    """Of models that were fitted and asked elsewhere; there is none of all rows.
+
+    ``said`` is what they say of the rows of each fold in ``part`` (n,), ``priors`` the counts of
+    sets in the rows that they had learnt from, and last those of all rows.
+    """
+    answers = [
+        FoldAnswer(None, inside, of) for (_, inside), of in zip(folds_of(part), said, strict=True)
+    ]
+    labels, place = _label_calibrators(answers, None, part, rows, label_calibration)
+    return CrossFitted(rows, part, answers, labels, priors, None, place)
 
 
 def fold_numbers(rows: TrainingRows, n_folds: int, random_state: int | None) -> np.ndarray:

@@ -131,6 +131,18 @@ class Reranker(SetCalibrator):
         starts = candidates.starts
         return [[(names[j], float(confidence[j])) for j in order[a:b]] for a, b in pairwise(starts)]
 
+    def chosen_out_of_fold(self, crossed: CrossFitted) -> sparse.csr_array:
+        """The sets (n, L) that this reranker would choose for cross-fitted rows, each out of fold.
+
+        It tells how good a reranker would be where models have been asked already; nothing of it
+        is kept.
+        """
+        judged = self._judged(crossed, self._template())
+        confidence = Confidence().fit(self._maker(), judged, crossed.part, self.n_jobs)
+        said = confidence.out_of_fold(judged.features, crossed.part)
+        candidates = judged.features.candidates
+        return candidates.sets[candidates.best(said)]
+
     def _learn(
         self,
         X: Any,

@@ -206,14 +206,7 @@ class SetCalibrator(SetClassifier):
             crossed = judge_apart(
                 estimator, rows, self._calibration_rows(calibration_data), **options
             )
-        features = crossed.features(template)
-        candidates = features.candidates
-        judged = Judged(
-            features,
-            rightness(candidates, crossed.rows.Y, str(self.target)),
-            weights_of(candidates, crossed.rows.weight),
-            noise.check_rows(crossed.rows.n).of_rows(candidates.row),
-        )
+        judged = self._judged(crossed, template, noise)
         confidence = Confidence().fit(make, judged, crossed.part, self.n_jobs)
         keep_folds = self.ensemble and calibration_data is None
         return {
@@ -221,6 +214,19 @@ class SetCalibrator(SetClassifier):
             "confidence_": confidence,
             **self._judgements(confidence, judged, crossed),
         }
+
+    def _judged(
+        self, crossed: CrossFitted, template: FirstStage, noise: NoiseRates = NO_NOISE
+    ) -> Judged:
+        """Candidates of cross-fitted models, with how right they are."""
+        features = crossed.features(template)
+        candidates = features.candidates
+        return Judged(
+            features,
+            rightness(candidates, crossed.rows.Y, str(self.target)),
+            weights_of(candidates, crossed.rows.weight),
+            noise.check_rows(crossed.rows.n).of_rows(candidates.row),
+        )
 
     def _judgements(
         self, confidence: Confidence, judged: Judged, crossed: CrossFitted

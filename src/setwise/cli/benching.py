@@ -16,6 +16,7 @@ examples:
   setwise bench run cbm --data scene yeast      one table, on some of its data sets
   setwise bench run peers --data ./mine         on a folder of your own, see `setwise datasets`
   setwise bench run peers --data ./mine.csv@tags    or a file, with the column of its labels
+  setwise bench run peers --models auto CBM     some rows of a table
   setwise bench run --jobs 2                    all of them, in two processes
 
 A run that was stopped goes on where it was: each finished part stands in the folder of results.
@@ -73,6 +74,9 @@ def _add_run(actions: Any) -> None:
         "names", metavar="NAME", nargs="*", help="as `setwise bench list` shows them (all)"
     )
     run.add_argument("--data", metavar="DATASET", nargs="+", default=[], help="only on these")
+    run.add_argument(
+        "--models", metavar="MODEL", nargs="+", default=[], help="only these, by their row's name"
+    )
     run.add_argument("--quick", action="store_true", help="small data sets and few seeds")
     run.add_argument(
         "--jobs", metavar="N", type=positive,
@@ -110,6 +114,7 @@ def _run(options: argparse.Namespace) -> None:
         quick=options.quick,
         jobs=options.jobs,
         fresh=options.fresh,
+        models=options.models,
     )
 
 

@@ -63,7 +63,7 @@ def add_fit(commands: Any) -> None:
         help="exact: rows are kept apart for the accept rule; approximate: all rows train",
     )  # fmt: skip
     fit.add_argument("--held-out", metavar="SHARE", type=float, help="rows kept apart (0.2)")
-    fit.add_argument("--budget", metavar="SECONDS", type=float, help="for auto, about (300)")
+    fit.add_argument("--budget", metavar="SECONDS", type=float, help="for auto, about (600)")
     fit.add_argument("--max-words", metavar="N", type=int, help="known words of a column (50000)")
     fit.add_argument("--min-rows", metavar="N", type=int, help="a known word is in so many (2)")
     fit.add_argument("--ngrams", metavar="N", type=int, help="words in a row that count as one (1)")

@@ -60,10 +60,11 @@ def run_named(
     quick: bool = False,
     jobs: int | None = None,
     fresh: bool = False,
+    models: Sequence[str] = (),
 ) -> None:
     """Run experiments, print their tables, and write the results as JSON if asked.
 
-    Without names all are run that know one of the data sets.
+    Without names all are run that know one of the data sets; with ``models``, only these of them.
     """
     chosen = {name: find(name, quick) for name in names or experiments()}
     units = {}
@@ -72,6 +73,7 @@ def run_named(
         fitting = _fitting(name, allowed, datasets, is_named=bool(names))
         if fitting or not datasets:
             units[name] = units_of(experiment, fitting)
+    units = _of_models(units, models) if models else units
     tasks = [(chosen[name], unit) for name, some in units.items() for unit in some]
     store = Results(results)
     records = _with_progress(console, tasks, store, jobs, fresh)
@@ -83,6 +85,18 @@ def run_named(
         one_or_all = told_all[names[0]] if len(names) == 1 else told_all
         with write_atomically(json_path) as stream:
             stream.write(json.dumps(one_or_all, indent=1).encode())
+
+
+def _of_models(units: dict[str, list[Unit]], models: Sequence[str]) -> dict[str, list[Unit]]:
+    """The units of some models; each of these must be in one of the experiments."""
+    known = {unit.model for some in units.values() for unit in some}
+    odd = [model for model in models if model not in known]
+    if odd:
+        raise DataError(
+            f"there is no model {odd[0]!r} to run; there are: {', '.join(sorted(known))}"
+        )
+    chosen = {name: [u for u in some if u.model in models] for name, some in units.items()}
+    return {name: some for name, some in chosen.items() if some}
 
 
 def _fitting(

@@ -15,6 +15,7 @@ from setwise.models.clems import CLEMS
 from setwise.models.condensed_filter_tree import CondensedFilterTree
 from setwise.models.crf import PairwiseCRF
 from setwise.models.dependency import DependencyNetwork
+from setwise.models.kernel import KernelModel
 from setwise.models.label_size import LabelSizeF1
 from setwise.models.lift import LIFT
 from setwise.models.model_average import ModelAverage
@@ -41,6 +42,7 @@ MODELS: dict[str, type[SetClassifier]] = {
         CondensedFilterTree,
         ConditionalTree,
         DependencyNetwork,
+        KernelModel,
         LIFT,
         LPkNN,
         LabelSizeF1,
@@ -108,6 +110,7 @@ __all__ = [
     "DependencyLDA",
     "DependencyNetwork",
     "FlatLDA",
+    "KernelModel",
     "LPkNN",
     "LabelSizeF1",
     "MLkNN",

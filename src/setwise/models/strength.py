@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,19 @@ def is_auto(C: Any, learner: Any = "logistic") -> bool:
 
 
 def best_C(
-    model: Any, X: Any, Y: sparse.csr_array, sample_weight: Any = None, groups: Any = None
+    model: Any,
+    X: Any,
+    Y: sparse.csr_array,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    start: float = MIDDLE,
+    seconds: float = np.inf,
 ) -> float:
     """The C of the copy of a model, fitted to most rows, that finds the others likeliest.
 
+    It is looked for from ``start``, one of ``STRENGTHS``, upwards or downwards, until so many
+    ``seconds`` have passed.
     Copies are fitted roughly, and in single precision where X allows it. Rows whose set cannot be
     under any C, because the other rows do not have it, do not count.
     """
@@ -55,15 +65,18 @@ def best_C(
     )
     X = in_single_precision(X)
     tol = max(model.tol, ROUGH_TOL)
+    end = perf_counter() + seconds
 
     def score(C: float) -> float:
+        if perf_counter() > end:
+            return -np.inf
         with warnings.catch_warnings():  # a strength that takes too long is not for long
             warnings.simplefilter("ignore", NotConverged)
             copy = clone(model).set_params(C=C, tol=tol, target="set_accuracy")
             copy.fit(X[train], Y[train], sample_weight=weight)
         return mean_log_prob(copy.predict_dist(X[test]).log_prob(Y[test]), judges)
 
-    return climb_both_ways(STRENGTHS, MIDDLE, score)[0]
+    return climb_both_ways(STRENGTHS, start, score)[0]
 
 
 def mean_log_prob(log_prob: np.ndarray, weight: np.ndarray | None = None) -> float:

@@ -7,7 +7,7 @@
 | label_columns.py, grouping.py | columns as labels, and as groups of rows |
 | settings.py, build.py, fitting.py | what to fit, and fitting it |
 | candidates.py, choose.py, judging.py | what "auto" compares, and by what |
-| compared.py, averaging.py | and how it chooses |
+| compared.py, averaging.py, reranking.py | and how it chooses |
 | named_sets.py | models that name sets, given probabilities |
 | table_model.py | the fitted whole |
 | evaluation.py, bootstrap.py, reasons.py | how good it is, and why it says what it says |

@@ -25,21 +25,16 @@ def averaged(
 
     ``left`` are the seconds for the last fit, in which the quickest candidates come first.
     """
-    parts = _in_time(parts, left)
+    parts = in_time(parts, left)
     if len(parts) < 2 or decision_for(target).needs_tuning:
         return None
     log_prob = np.stack([part.log_prob for part in parts], axis=1)
-    weights = _kept(likeliest_weights(log_prob))
+    weights = without_small(likeliest_weights(log_prob))
     if np.count_nonzero(weights) < 2:
         return None
     predicted = _by_halves(parts, log_prob, folds, target)
-    members = [
-        {"model": part.choice.name, "options": part.choice.options, "weight": float(weight)}
-        for part, weight in zip(parts, weights, strict=True)
-        if weight
-    ]
     return Judged(
-        Choice(AVERAGE, {"members": members}),
+        Choice(AVERAGE, {"members": members_of(parts, weights)}),
         value_of(predicted, Y, folds, target),
         predicted,
         np.empty(0),
@@ -48,12 +43,21 @@ def averaged(
     )
 
 
+def members_of(parts: list[Judged], weights: np.ndarray) -> list[dict[str, Any]]:
+    """The candidates that have a weight, as options of an average."""
+    return [
+        {"model": part.choice.name, "options": part.choice.options, "weight": float(weight)}
+        for part, weight in zip(parts, weights, strict=True)
+        if weight
+    ]
+
+
 def _by_halves(
     parts: list[Judged], log_prob: np.ndarray, folds: list[Fold], target: str
 ) -> sparse.csr_array:
     """What the average predicts for each half of the rows with the weights of the other."""
     half = _halves(len(log_prob), groups_of(folds))
-    weights = [_kept(likeliest_weights(log_prob[half != number])) for number in (0, 1)]
+    weights = [without_small(likeliest_weights(log_prob[half != number])) for number in (0, 1)]
     found, begin = [], 0
     for place, fold in enumerate(folds):
         answers = [part.answers[place] for part in parts]
@@ -82,14 +86,14 @@ def _decided(answers: list[Any], weights: np.ndarray, rows: np.ndarray, target: 
     return decision_for(target).decide(Experts(log_pi, some, most_listed=LISTED, warn=False))
 
 
-def _kept(weights: np.ndarray) -> np.ndarray:
-    """The weights without those that are left out."""
+def without_small(weights: np.ndarray) -> np.ndarray:
+    """Weights, those that are left out at zero; they add up to one."""
     weights = np.where(weights >= LEAST_WEIGHT, weights, 0)
     kept: np.ndarray = weights / weights.sum()
     return kept
 
 
-def _in_time(parts: list[Judged], left: float) -> list[Judged]:
+def in_time(parts: list[Judged], left: float) -> list[Judged]:
     """Those whose last fits together fit into the seconds that are left, the quickest first."""
     order = sorted(range(len(parts)), key=lambda number: parts[number].expected)
     total, kept = 0.0, []

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-from setwise.calibration import BRRerank, SetCalibrator
+from setwise.calibration import BRRerank, Reranker, SetCalibrator
 from setwise.errors import DataError
 from setwise.models import MODELS, NEURAL, OF_COUNTS, list_models
 from setwise.pipeline.named_sets import NAMERS, SetNamer
@@ -16,6 +16,9 @@ from setwise.pipeline.settings import FitSettings
 RERANKED = "BRRerank"
 RERANKED_FOR = ("set_accuracy", "f1")  # the targets by which it can choose among its candidates
 AVERAGE = "ModelAverage"
+RERANKED_AVERAGE = "Reranker"
+RERANKERS = {RERANKED: BRRerank, RERANKED_AVERAGE: Reranker}
+KERNEL = "KernelModel"
 FOLDS = 5
 
 #: One line on each model, for `setwise models`; others are told by their documentation.
@@ -24,6 +27,7 @@ ABOUT = {
     "BRRerank": "binary relevance, its likeliest sets judged as wholes; for set accuracy or F1",
     "CBM": "conditional Bernoulli mixture: labels that go together are predicted together",
     "ModelAverage": "several models, each with the weight that held-out rows give it; the slowest",
+    "Reranker": "several models, their likeliest sets judged as wholes; for set accuracy or F1",
     "PowerSet": "one class for each set seen in training; for few different sets",
 }
 
@@ -90,21 +94,35 @@ def takes_counts(name: str) -> bool:
 def bare_model(choice: Choice, settings: FitSettings) -> Any:
     """The model alone, which predicts what its calibrated form predicts."""
     given = {"target": settings.target, **_common(settings), **choice.options}
-    if choice.name == RERANKED:
+    if choice.name in RERANKERS:
         if settings.target not in RERANKED_FOR:
             raise DataError(
-                f"{RERANKED} chooses sets for set accuracy or F1, not for {settings.target!r}; "
+                f"{choice.name} chooses sets for set accuracy or F1, not for {settings.target!r}; "
                 "pass --target set_accuracy or f1, or another --model"
             )
-        # Its own confidence would be the F1 to expect where it chooses for F1.
-        given = {"n_folds": folds_of(settings), "confidence_in": "set_accuracy", **given}
-    if choice.name == AVERAGE and "members" in given:
+        given = reranker_options(settings) | given
+    if "inside" in given:
+        given["estimator"] = _part(given.pop("inside"), settings)
+    if "members" in given:
         members = given.pop("members")
-        given["estimators"] = [
-            bare_model(Choice(member["model"], member["options"]), settings) for member in members
-        ]
-        given["weights"] = [member["weight"] for member in members]
+        several = {
+            "estimators": [_part(member, settings) for member in members],
+            "weights": [member["weight"] for member in members],
+        }
+        if choice.name == RERANKED_AVERAGE:
+            several = {"estimator": _made(AVERAGE, {**_common(settings), **several})}
+        given |= several
     return _made(choice.name, given)
+
+
+def reranker_options(settings: FitSettings) -> dict[str, Any]:
+    """What all rerankers here are told; their own confidence for F1 would be the F1 to expect."""
+    return {"n_folds": folds_of(settings), "confidence_in": "set_accuracy"}
+
+
+def _part(given: dict[str, Any], settings: FitSettings) -> Any:
+    """A model inside another; what sets it would choose by itself does not matter."""
+    return bare_model(Choice(given["model"], given["options"]), settings)
 
 
 def with_confidence(choice: Choice, settings: FitSettings) -> SetCalibrator:
@@ -127,9 +145,7 @@ def _common(settings: FitSettings) -> dict[str, Any]:
 
 
 def _class_of(name: str) -> type:
-    if name == RERANKED:
-        return BRRerank
-    known = MODELS | NEURAL | OF_COUNTS
+    known = MODELS | NEURAL | OF_COUNTS | RERANKERS
     if name not in known:
         names = ["auto", *model_names()]
         near = get_close_matches(name.lower(), [one.lower() for one in names], 1)

@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from scipy import sparse
 
 from setwise.data.labels import distinct_sets
 from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
-from setwise.pipeline.build import RERANKED, RERANKED_FOR, Choice
-from setwise.pipeline.settings import FitSettings
+from setwise.models.strength import ROUGH_TOL
+from setwise.pipeline.build import KERNEL, Choice
 
-SHORT_SETS = 1.5  # labels a row, up to which few candidates are enough
+MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
 
 
-def candidates_for(settings: FitSettings, X: Any, Y: sparse.csr_array, C: float) -> list[Choice]:
-    """Models of different kinds; C is for binary relevance."""
-    n_sets = len(distinct_sets(Y))
-    found = [Choice("BinaryRelevance", {"C": C})]
-    if settings.target in RERANKED_FOR:
-        # Where most rows have one label, the right set is nearly always among the first five.
-        is_short = Y.nnz < SHORT_SETS * Y.shape[0]
-        found.append(Choice(RERANKED, {"C": C, "n_candidates": 5 if is_short else 10}))
-    found.append(Choice("ClassifierChain", {"order": "frequency", "C": "auto"}))
+@dataclass(frozen=True)
+class Candidate:
+    """A model to be tried.
+
+    ``start``: its penalty is near to this one, from which it is looked for; None: the model has
+    one, or looks for it by itself.
+    """
+
+    choice: Choice
+    start: float | None = None
+
+
+def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
+    """Models of different kinds.
+
+    C is the best penalty of binary relevance. Chains, linear in the same features, do well with the
+    same, fields and power sets with that or a few times as much.
+    """
+    n_sets, n_labels = len(distinct_sets(Y)), Y.shape[1]
+    found = [Candidate(Choice("BinaryRelevance", {"C": C}))]
+    if n_labels <= MOST_CHAINED:
+        found.append(Candidate(Choice("ClassifierChain", {"order": "frequency", "C": C})))
     if n_sets <= MOST_SETS:
-        found += [Choice(name, {"C": "auto"}) for name in ("PairwiseCRF", "PowerSet")]
-    found.append(Choice("CBM", {"C": "auto", "sharing": "auto"}))
-    return found if sparse.issparse(X) else found + _boosted(n_sets)
+        rough = {"tol": ROUGH_TOL}
+        found += [Candidate(Choice(name, rough), start=C) for name in ("PairwiseCRF", "PowerSet")]
+    found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
+    return found if sparse.issparse(X) else found + _of_kernels(n_sets) + _boosted(n_sets)
 
 
-def _boosted(n_sets: int) -> list[Choice]:
-    """Trees, for dense features: they see what is not linear."""
+def _of_kernels(n_sets: int) -> list[Candidate]:
+    """Linear models on nearness to landmarks, for dense features: they bend around the rows."""
+    names = ["ClassifierChain", *(["PairwiseCRF", "PowerSet"] if n_sets <= MOST_SETS else [])]
+    inside = [{"model": name, "options": {"C": "auto"}} for name in names]
+    return [Candidate(Choice(KERNEL, {"inside": model})) for model in inside]
+
+
+def _boosted(n_sets: int) -> list[Candidate]:
+    """Trees, for dense features: they see what is not linear.
+
+    Mixtures of trees are left out: on small data they take longer than all others together, and
+    add next to nothing to them.
+    """
+    names = ["BinaryRelevance", *(["PowerSet"] if n_sets <= MOST_SETS_OF_TREES else [])]
     boosted = {"learner": "boosting", "max_iter": ROUNDS}
-    found = [Choice("BinaryRelevance", dict(boosted))]
-    if n_sets <= MOST_SETS_OF_TREES:
-        found.append(Choice("PowerSet", dict(boosted)))
-    return [*found, Choice("CBM", boosted | {"n_components": 20, "tol": -1.0})]
+    return [Candidate(Choice(name, dict(boosted))) for name in names]

@@ -1,10 +1,11 @@
-"""``--model auto``: sensible models compared on held-out rows, and averaged, within a time budget.
+"""``--model auto``: sensible models compared on held-out rows, within a time budget.
 
 Each candidate learns from the same rows, at most ``MOST_ROWS`` of them, and is judged by the
 measure of the target on the same others; where rows are few, by folds. A small trial first tells
 what it would cost: one that does not fit into the budget, in comparison or in the last fit on all
-rows, is left out and said so. What they say of the judging rows also tells how to average them; the
-average is taken unless one of them alone is clearly better.
+rows, is left out and said so: what those before it need for their last fits is reserved. What they
+say of the judging rows also tells how to average them, and what choosing among their likeliest sets
+would do; several are taken together unless one of them alone is clearly better.
 
 By folds, what a candidate chooses by itself is chosen once, on the training rows of the first;
 these judge later, so that such candidates look a little better than they are. Choosing it for each
@@ -25,9 +26,11 @@ from scipy import sparse
 from setwise.calibration.cross_fit import TrainingRows
 from setwise.data.split import IterativeKFold, holdout
 from setwise.errors import DataError, NotConverged
+from setwise.learners.bank_problem import in_single_precision
 from setwise.models import BinaryRelevance
-from setwise.pipeline.build import RERANKED, Choice, bare_model, folds_of
-from setwise.pipeline.candidates import candidates_for
+from setwise.models.strength import best_C
+from setwise.pipeline.build import Choice, bare_model, folds_of
+from setwise.pipeline.candidates import Candidate, candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
 from setwise.pipeline.settings import FitSettings
@@ -36,6 +39,9 @@ MOST_ROWS = 8000  # that candidates learn from
 JUDGES = 0.25  # the share of these that judge
 ENOUGH_JUDGES = 500  # rows; where there are fewer, all rows judge in turn
 SMALL = 8  # a trial has so much less rows
+LEAST_GROWTH = 0.1  # of the seconds of a trial, with twice as many rows
+NEAR = 0.2  # the share of the seconds left that looking for a penalty may take
+TRIES = 3  # fits that looking for a penalty is worth: there are more of them, but rough ones
 
 Say = Callable[[str], None]
 
@@ -57,24 +63,23 @@ def compare(
     groups: Any,
     settings: FitSettings,
     say: Say = lambda _: None,
-    n_fits: int | None = None,
 ) -> Compared:
-    """All candidates, fitted and judged.
-
-    ``n_fits`` says how often the winner will be fitted on all rows; by default as often as a
-    calibrator does it.
-    """
-    n_fits = folds_of(settings) + 1 if n_fits is None else n_fits
+    """All candidates, fitted and judged."""
     folds = judging_folds(Y, groups, settings.seed)
-    rows = TrainingRows(X, Y, None, groups)
-    comparison = _Comparison(rows, folds, settings, n_fits, time.perf_counter())
+    rows = TrainingRows(in_single_precision(X), Y, None, groups)  # it tells as much, in less time
+    comparison = _Comparison(rows, folds, settings, time.perf_counter())
     say("choosing a penalty for binary relevance")
     C = _best_C(rows.taken(folds[0].train), settings)
     trials: list[tuple[Trial, Judged | None]] = []
-    for choice in candidates_for(settings, X, Y, C):
-        say(f"trying {choice.name} on {len(folds[0].train):,} rows")
-        trials.append(comparison.tried(choice, is_first=not trials))
-    return Compared(trials, Y, folds, settings.target, comparison.left)
+    for candidate in candidates_for(X, Y, C):
+        say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
+        trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
+    return Compared(trials, Y, folds, settings, comparison.left)
+
+
+def _reserved(trials: list[tuple[Trial, Judged | None]]) -> float:
+    """Seconds that the last fits of all that may become members of an average will take."""
+    return sum(judged.expected for _, judged in trials if judged)
 
 
 def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
@@ -105,7 +110,6 @@ class _Comparison:
     rows: TrainingRows
     folds: list[Fold]
     settings: FitSettings
-    n_fits: int
     begin: float
 
     @property
@@ -113,18 +117,37 @@ class _Comparison:
         """Seconds of the budget that are left."""
         return self.settings.budget - (time.perf_counter() - self.begin)
 
-    def tried(self, choice: Choice, *, is_first: bool) -> tuple[Trial, Judged | None]:
-        """The trial, and what the candidate says of the judging rows; the first is always tried."""
+    def tried(
+        self, candidate: Candidate, reserved: float, *, is_first: bool
+    ) -> tuple[Trial, Judged | None]:
+        """The trial, and what the candidate says of the judging rows; the first is always tried.
+
+        ``reserved`` are seconds that are not for it, but for the last fits of those before it.
+        """
+        choice, start = candidate.choice, candidate.start
+        if start is not None:
+            choice = Choice(choice.name, choice.options | {"C": start})
         with warnings.catch_warnings():  # the last fit warns of what matters
             warnings.simplefilter("ignore", NotConverged)
-            left = self.left
-            cost = self._cost(choice)
+            left = self.left - reserved
+            cost = self._cost(choice, start)
             if not is_first and cost.total > left:
-                cost = cost.least(self._cost(choice))  # the first call may have had to compile
+                cost = self._cost(choice, start, earlier=cost)
             if not is_first and cost.total > left:
                 note = f"would take about {cost.total:.0f} s, and {max(left, 0):.0f} s were left"
                 return Trial(choice.name, choice.options, None, cost.trial, cost.last, note), None
-            return self._judged(choice, cost, left, is_first)
+            begin = time.perf_counter()
+            if start is not None:
+                C = self._near(choice, start, NEAR * left)
+                choice = Choice(choice.name, choice.options | {"C": C})
+            chosen_in = time.perf_counter() - begin
+            return self._judged(choice, replace(cost, trial=chosen_in), left - chosen_in, is_first)
+
+    def _near(self, choice: Choice, start: float, seconds: float) -> float:
+        """The penalty near to one that held-out rows like best, on what the first fold teaches."""
+        rows = self.rows.taken(self.folds[0].train)
+        model = bare_model(choice, self.settings)
+        return best_C(model, rows.X, rows.Y, groups=rows.groups, start=start, seconds=seconds)
 
     def _judged(
         self, choice: Choice, cost: _Cost, left: float, is_first: bool
@@ -138,9 +161,9 @@ class _Comparison:
         answers = Judged.by(
             choice, models, self.rows.X, self.rows.Y, self.folds, self.settings.target
         )
-        last = self._last_fit(choice, seconds[0] * cost.plain_share)
+        last = self._last_fit(seconds[0] * cost.plain_share)
         answers = replace(answers, expected=last)
-        trial = Trial(choice.name, choice.options, answers.value, sum(seconds), last)
+        trial = Trial(choice.name, choice.options, answers.value, cost.trial + sum(seconds), last)
         if not is_first and last > left - sum(seconds):
             note = f"too slow for the last fit, which would take about {last:.0f} s"
             return replace(trial, value=None, note=note), None
@@ -152,22 +175,31 @@ class _Comparison:
         model = bare_model(choice, self.settings).fit(some.X, some.Y, groups=some.groups)
         return model, time.perf_counter() - begin
 
-    def _cost(self, choice: Choice) -> _Cost:
-        """Seconds of comparison and last fit, if those on a few rows grow as their number does."""
+    def _cost(self, choice: Choice, start: float | None, earlier: _Cost | None = None) -> _Cost:
+        """Seconds of comparison and last fit, from those on a few rows.
+
+        They are taken to grow as the number of rows does; after an ``earlier`` and too dear one, on
+        twice as many rows, by as much as they have grown. That first one may have had to compile,
+        and some costs hardly grow at all: so they grow, but at least a little.
+        """
         train = self.folds[0].train
-        few = train[::SMALL]
+        few = train[:: SMALL if earlier is None else SMALL // 2]
         model, first = self._fitted(choice, few)
         settled = _settled(choice, model)
         plain = first if settled == choice else self._fitted(settled, few)[1]
         ratio = len(train) / len(few)
-        compared = ratio * (first + (len(self.folds) - 1) * plain)
-        last = self._last_fit(choice, ratio * plain)
+        if earlier is not None:
+            growth = np.clip(1 - earlier.trial / first, LEAST_GROWTH, 0.5)  # with twice the rows
+            ratio = 1 + 2 * growth * (ratio - 1)
+        tries = 0 if start is None else TRIES
+        compared = ratio * (first + (tries + len(self.folds) - 1) * plain)
+        last = self._last_fit(ratio * plain)
         return _Cost(first, compared, last, min(plain / first, 1.0))
 
-    def _last_fit(self, choice: Choice, seconds: float) -> float:
-        """Seconds on all rows: a calibrator fits each fold's model too, a reranker has done so."""
+    def _last_fit(self, seconds: float) -> float:
+        """Seconds on all rows: a calibrator, or a reranker, fits each fold's model too."""
         ratio = self.rows.n / len(self.folds[0].train)
-        return seconds * ratio * (1 if choice.name == RERANKED else self.n_fits)
+        return seconds * ratio * (folds_of(self.settings) + 1)
 
 
 @dataclass(frozen=True)
@@ -187,13 +219,14 @@ class _Cost:
         """Comparison and last fit."""
         return self.compared + self.last
 
-    def least(self, other: _Cost) -> _Cost:
-        """The one that costs less."""
-        return min(self, other, key=lambda cost: cost.total)
-
 
 def _settled(choice: Choice, model: Any) -> Choice:
     """The choice with what its model has chosen itself, which later fits need not choose again."""
+    if "inside" in choice.options:
+        inside = choice.options["inside"]
+        settled = _settled(Choice(inside["model"], inside["options"]), model.model_)
+        options = {"inside": {"model": settled.name, "options": settled.options}}
+        return Choice(choice.name, choice.options | options)
     known = model.get_params(deep=False)
     found = getattr(model, "chosen_", {})
     chosen = {name: value for name, value in found.items() if name in known}

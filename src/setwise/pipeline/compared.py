@@ -8,8 +8,10 @@ from typing import Any
 from scipy import sparse
 
 from setwise.pipeline.averaging import averaged
-from setwise.pipeline.build import AVERAGE, RERANKED, RERANKED_FOR, Choice
+from setwise.pipeline.build import Choice
 from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, worth
+from setwise.pipeline.reranking import reranked_average, reranked_labels
+from setwise.pipeline.settings import FitSettings
 
 
 @dataclass(frozen=True)
@@ -40,28 +42,24 @@ class Compared:
     trials: list[tuple[Trial, Judged | None]]
     Y: sparse.csr_array
     folds: list[Fold]
-    target: str  # for which they were tried
+    settings: FitSettings  # for whose target they were tried
     left: float  # seconds for the last fit
 
     def chosen(self, target: str) -> Chosen:
         """The best for a target; one that they were not tried for needs no tuning.
 
-        A reranker that was tried for another target is judged by what its candidates, with their
-        confidence, say of this one; fitted for it, it does a little better.
+        Several models together are taken unless a single one is clearly better.
         """
-        tried = [
-            self._turned(trial, judged, target)
-            for trial, judged in self.trials
-            if trial.model != RERANKED or target in RERANKED_FOR
-        ]
+        tried = [self._turned(trial, judged, target) for trial, judged in self.trials]
+        parts = [one for _, one in tried if one is not None]
+        single, several = self._of_parts(parts, target)
         trials = [trial for trial, _ in tried]
-        judged = [one for _, one in tried if one is not None]
-        best = max(judged, key=lambda one: worth(one.value, target))
-        parts = [one for one in judged if one.choice.name != RERANKED]
-        together = averaged(parts, self.Y, self.folds, target, self.left)
-        if together is not None:
-            value, expected = together.value, together.expected
-            trials.append(Trial(AVERAGE, together.choice.options, value, 0.0, expected))
+        for one in (*single, *several):
+            name, options = one.choice.name, one.choice.options
+            trials.append(Trial(name, options, one.value, 0.0, one.expected))
+        best = max([*parts, *single], key=lambda one: worth(one.value, target))
+        if several:
+            together = max(several, key=lambda one: worth(one.value, target))
             if not clearly_better(best, together, self.Y, self.folds, target):
                 best = together
         return Chosen(
@@ -70,11 +68,21 @@ class Compared:
             _reason(best, trials, target, sum(len(fold.judges) for fold in self.folds)),
         )
 
+    def _of_parts(self, parts: list[Judged], target: str) -> tuple[list[Judged], list[Judged]]:
+        """What can be made of one candidate, and of several, without another fit to judge it."""
+        settings = replace(self.settings, target=target)
+        single = [reranked_labels(parts, self.Y, self.folds, settings)]
+        several = [
+            averaged(parts, self.Y, self.folds, target, self.left),
+            reranked_average(parts, self.Y, self.folds, settings, self.left),
+        ]
+        return [one for one in single if one], [one for one in several if one]
+
     def _turned(
         self, trial: Trial, judged: Judged | None, target: str
     ) -> tuple[Trial, Judged | None]:
         """What was tried, judged by another target."""
-        if judged is None or target == self.target:
+        if judged is None or target == self.settings.target:
             return trial, judged
         judged = judged.turned(self.Y, self.folds, target)
         return replace(trial, value=judged.value), judged

@@ -89,7 +89,12 @@ def _settled(settings: FitSettings, table: Table) -> FitSettings:
         )
     if settings.folds is not None:
         return settings
-    return replace(settings, folds=3 if len(table) >= MANY_ROWS else FOLDS)
+    return replace(settings, folds=folds_for(len(table)))
+
+
+def folds_for(n: int) -> int:
+    """How many folds suit a number of rows."""
+    return 3 if n >= MANY_ROWS else FOLDS
 
 
 def _read(table: Table, labels: LabelColumns, settings: FitSettings) -> tuple[_Rows, list[Role]]:

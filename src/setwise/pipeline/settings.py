@@ -63,7 +63,7 @@ class FitSettings:
     target: str = "set_accuracy"
     promise: str = "auto"
     held_out: float = 0.2
-    budget: float = 300.0
+    budget: float = 600.0
     max_words: int = 50_000
     min_rows: int = 2
     ngrams: int = 1

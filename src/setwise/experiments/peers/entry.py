@@ -47,8 +47,9 @@ PEERS_ENTRY = Entry(
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
     notes="Settings are chosen on training rows, by each model's own fit, whose seconds include "
-    "that. auto, without the folds that its confidence would need, compares once and fits what is "
-    "best for each of three measures; it has 300 seconds, so that a slower machine may try less. "
+    "that. auto compares once and fits what is best for each of three measures; it has 600 "
+    "seconds, with the folds that reranking needs: a slower machine may try less. It standardises "
+    "dense features, as the peers do and as the command does with columns of numbers. "
     "Peers choose a setting, and are fitted, for each measure too, but predict their one set with "
     "it; BOOMER has two predictors, example-wise and for F1. Left out are peers that would take "
     "hours: BOOMER on bibtex, rcv1sub1 and debtags, where 20 of its 5,000 rules take 9 seconds and "

@@ -1,7 +1,7 @@
-"""Our default on arrays: what ``setwise fit --model auto`` compares and chooses among.
+"""Our default on arrays: what ``setwise fit --model auto`` compares, chooses and fits.
 
-The command also fits folds for the confidence of what it has chosen; here there is no confidence,
-and so all its seconds go into the comparison and the last fit.
+As there, numbers in a table are standardised, and sparse rows stay as they are. The command is
+given one target; here one comparison serves three.
 """
 
 from __future__ import annotations
@@ -11,13 +11,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
 from setwise.errors import DataError
-from setwise.pipeline.build import RERANKED, RERANKED_FOR, Choice, bare_model
+from setwise.pipeline.build import (
+    AVERAGE,
+    RERANKED_AVERAGE,
+    RERANKED_FOR,
+    RERANKERS,
+    Choice,
+    bare_model,
+)
 from setwise.pipeline.choose import compare
+from setwise.pipeline.fitting import folds_for
 from setwise.pipeline.settings import FitSettings
 
 TARGETS = ("set_accuracy", "f1", "hamming")
@@ -26,8 +36,9 @@ TARGETS = ("set_accuracy", "f1", "hamming")
 class AutoDefault(BaseEstimator):  # type: ignore[misc]
     """Compares models on held-out training rows, and fits the best for each target to all.
 
-    They are compared once for all targets, and what is best for two of them is fitted once, but for
-    rerankers, which learn for a target.
+    They are compared once for all targets, and what is best for several of them is fitted once: a
+    reranker that chooses for F1 and is sure of whole sets knows the best of both, and the average
+    that it reranks is there as well.
     """
 
     def __init__(self, targets: Sequence[str] = TARGETS, random_state: int = 0) -> None:
@@ -36,21 +47,28 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
+        self.scaler_ = None if sparse.issparse(X) else StandardScaler().fit(X)
+        X = self._scaled(X)
         # Reranking is tried where the first target is one of its own.
         first = next((one for one in RERANKED_FOR if one in self.targets), self.targets[0])
-        settings = FitSettings(target=first, seed=self.random_state)
+        settings = FitSettings(target=first, seed=self.random_state, folds=folds_for(X.shape[0]))
         labels = as_binary_csr(Y)
-        compared = compare(X, labels, groups, settings, n_fits=1)
-        self.chosen_ = {}
-        self.choices_: dict[str, Choice] = {}
+        compared = compare(X, labels, groups, settings)
+        self.choices_ = {target: compared.chosen(target).choice for target in self.targets}
+        self.chosen_ = {
+            target: {"model": choice.name, **choice.options}
+            for target, choice in self.choices_.items()
+        }
         self.models_: dict[str, Any] = {}
-        for target in self.targets:
-            choice = compared.chosen(target).choice
-            self.chosen_[target] = {"model": choice.name, **choice.options}
-            self.choices_[target] = choice
-            if _key(choice, target) not in self.models_:
+        # Rerankers come first: they fit the average that another target may have chosen.
+        for choice in sorted(self.choices_.values(), key=lambda one: one.name not in RERANKERS):
+            if _key(choice) not in self.models_:
+                target = "f1" if choice.name in RERANKERS else first
                 model = bare_model(choice, replace(settings, target=target))
-                self.models_[_key(choice, target)] = model.fit(X, labels, groups=groups)
+                self.models_[_key(choice)] = model.fit(X, labels, groups=groups)
+                if choice.name == RERANKED_AVERAGE:
+                    inside = Choice(AVERAGE, {"members": choice.options["members"]})
+                    self.models_[_key(inside)] = model.stages_[0].model_
         return self
 
     def predict_for(self, X: Any, target: str) -> Any:
@@ -59,13 +77,16 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             known = ", ".join(self.choices_)
             raise DataError(f"sets were chosen for {known}, not for {target}; add it to targets")
         choice = self.choices_[target]
-        model = self.models_[_key(choice, target)]
-        if choice.name == RERANKED:
+        model = self.models_[_key(choice)]
+        X = self._scaled(X)
+        if choice.name in RERANKERS and target == "f1":
             return model.predict(X)
         return decision_for(target).decide(model.predict_dist(X))
 
+    def _scaled(self, X: Any) -> Any:
+        return X if self.scaler_ is None else self.scaler_.transform(X)
 
-def _key(choice: Choice, target: str) -> str:
-    """The same for choices that make the same model: a reranker learns for its target."""
-    learnt_for = target if choice.name == RERANKED else None
-    return json.dumps([choice.name, choice.options, learnt_for], sort_keys=True)
+
+def _key(choice: Choice) -> str:
+    """The same for choices that make the same model."""
+    return json.dumps([choice.name, choice.options], sort_keys=True)

@@ -12,6 +12,7 @@ from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
 from setwise.models.strength import ROUGH_TOL
 from setwise.pipeline.build import KERNEL, Choice
 
+MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weights, and cost less
 MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
 
 
@@ -37,9 +38,11 @@ def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
     found = [Candidate(Choice("BinaryRelevance", {"C": C}))]
     if n_labels <= MOST_CHAINED:
         found.append(Candidate(Choice("ClassifierChain", {"order": "frequency", "C": C})))
+    rough = {"tol": ROUGH_TOL}
+    if n_sets <= MOST_LISTED:
+        found.append(Candidate(Choice("PairwiseCRF", rough), start=C))
     if n_sets <= MOST_SETS:
-        rough = {"tol": ROUGH_TOL}
-        found += [Candidate(Choice(name, rough), start=C) for name in ("PairwiseCRF", "PowerSet")]
+        found.append(Candidate(Choice("PowerSet", rough), start=C))
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
     return found if sparse.issparse(X) else found + _of_kernels(n_sets) + _boosted(n_sets)
 

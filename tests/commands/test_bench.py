@@ -59,6 +59,22 @@ def test_data_picks_the_experiments_that_know_them(studies, capsys):
     assert set(json.loads((studies / "some.json").read_text())) == {"two"}
 
 
+def test_models_picks_rows_of_tables(studies, capsys, monkeypatch):
+    asked = []
+
+    def measure_part(name, seed, part):
+        asked.append(part)
+        return part
+
+    three = Study("three", "With parts", ("good",), measure_part, tabulate, parts=("A", "B"))
+    monkeypatch.setitem(runner.STUDIES, "three", three)
+    assert main(["bench", "run", "--models", "B", "--results", "kept"]) == 0
+    assert asked == ["B"]
+    assert capsys.readouterr().out.count("What is it") == 1
+    assert main(["bench", "run", "--models", "B", "C", "--results", "kept"]) == 2
+    assert "there is no model 'C' to run; there are: A, B" in capsys.readouterr().err
+
+
 def test_the_list_tells_papers_and_tables(monkeypatch, capsys):
     monkeypatch.delenv("COLUMNS", raising=False)  # a log is wide enough
     assert main(["bench", "list"]) == 0

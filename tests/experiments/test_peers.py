@@ -98,12 +98,11 @@ def test_one_reranker_of_our_default_is_for_sets_for_f1_and_for_single_labels(ro
         return model
 
     monkeypatch.setattr(ours, "bare_model", recorded)
-    model = AutoDefault(("f1", "set_accuracy", "hamming")).fit(X[:80], Y[:80], groups)
-    assert seen[::2] == [("Reranker", "f1")]
+    model = AutoDefault(("set_accuracy", "f1", "hamming")).fit(X[:80], Y[:80], groups)
+    assert seen[::2] == [("Reranker", "f1"), ("ModelAverage", "hamming")]
     assert seen[1] is groups
     reranker = model.models_[ours._key(choices["f1"])]
     average = model.models_[ours._key(choices["hamming"])]
-    assert average is reranker.stages_[0].model_
     scaled = (X - X[:80].mean(axis=0)) / X[:80].std(axis=0)
     np.testing.assert_array_equal(
         model.predict_for(X[80:], "f1").toarray(), reranker.predict(scaled[80:]).toarray()
@@ -115,8 +114,12 @@ def test_one_reranker_of_our_default_is_for_sets_for_f1_and_for_single_labels(ro
     surest = [tuple(label for label in sets[0][0]) for sets in candidates]
     found = model.predict_for(X[80:], "set_accuracy")
     assert [tuple(np.flatnonzero(row)) for row in found] == surest
-    with pytest.raises(DataError, match="chosen for f1, set_accuracy, hamming, not for jaccard"):
+    with pytest.raises(DataError, match="chosen for set_accuracy, f1, hamming, not for jaccard"):
         model.predict_for(X, "jaccard")
+    choices["f1"] = choices["hamming"]  # then whole sets are what it learns to rerank for
+    seen.clear()
+    AutoDefault(("set_accuracy", "f1", "hamming")).fit(X[:80], Y[:80], groups)
+    assert seen[::2] == [("ModelAverage", "f1"), ("Reranker", "set_accuracy")]
 
 
 def check(model, X, Y):

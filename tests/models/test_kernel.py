@@ -4,7 +4,7 @@ from scipy import sparse
 
 import setwise as sw
 from setwise.errors import DataError
-from setwise.models.kernel_features import KernelFeatures, gaussian, inverse_root
+from setwise.models.kernel_features import KernelFeatures, gaussian, inverse_root, spread_of
 
 
 def rings(n=300, seed=0):
@@ -49,6 +49,22 @@ def test_two_rows_are_a_typical_distance_apart_after_scaling():
     scaled = fitted_features(X).scaling_.transform(X)
     squared = ((scaled[:, None] - scaled) ** 2).sum(axis=2)
     np.testing.assert_allclose(squared.mean(), 2.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 3.0, 10.0])
+def test_the_width_is_a_typical_distance_of_sparse_rows_too(offset):
+    X, Y = rings()
+    rows = sparse.csr_array(X + offset)  # which are not centred, so that they stay sparse
+    features = fitted_features(rows, width=1.5)
+    scaled = features.scaling_.transform(rows).toarray()
+    squared = ((scaled[:, None] - scaled) ** 2).sum(axis=2)
+    np.testing.assert_allclose(2 * features.width_**2 / 1.5**2, squared.mean(), rtol=1e-6)
+    assert sw.KernelModel(sw.PowerSet(C=10), n_landmarks=50).fit(rows, Y).score(rows, Y) > 0.9
+
+
+def test_rows_that_are_all_alike_have_a_width():
+    assert spread_of(np.full((4, 2), 0.5), np.ones(4)) == 1.0
+    assert fitted_features(np.ones((4, 2))).width_ == 1.0
 
 
 def test_there_are_at_most_half_as_many_landmarks_as_rows():
@@ -110,7 +126,10 @@ def test_what_its_model_has_chosen_is_told():
     [
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1 up"),
         ({"width": 0}, "width is a number over zero, not 0; one is a typical distance"),
+        ({"width": 1e-200}, "width is from 0.001 to 1000 typical distances, not 1e-200"),
+        ({"width": 1e200}, "width is from 0.001 to 1000 typical distances"),
         ({"estimator": "PowerSet"}, "estimator is a model of setwise"),
+        ({"estimator": sw.CLEMS()}, "with a probability of sets, and CLEMS has none"),
     ],
 )
 def test_settings_without_a_meaning_get_a_sentence(options, words):

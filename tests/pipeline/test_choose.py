@@ -10,7 +10,13 @@ from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
 from setwise.pipeline import choose as choosing
 from setwise.pipeline.build import Choice, bare_model
-from setwise.pipeline.candidates import MOST_CHAINED, Candidate, candidates_for
+from setwise.pipeline.candidates import (
+    MOST_CHAINED,
+    MOST_LISTED,
+    MOST_SETS,
+    Candidate,
+    candidates_for,
+)
 
 
 def tried(*choices):
@@ -66,7 +72,25 @@ def test_candidates_depend_on_the_data(rows):
 def test_of_very_many_labels_no_chain_is_made(rows):
     X, Y = rows
     many = sparse.csr_array((Y.shape[0], MOST_CHAINED + 1), dtype=np.int8)
-    assert "ClassifierChain" not in [c.choice.name for c in candidates_for(X, many, 1.0)]
+    for some in (X, X.toarray()):
+        choices = [c.choice for c in candidates_for(some, many, 1.0)]
+        assert "ClassifierChain" not in str(choices)
+        assert "CBM" in str(choices)
+
+
+def test_of_very_many_sets_no_classes_are_made(rows):
+    X, _ = rows
+    for n_sets, left_out in ((MOST_SETS, []), (MOST_LISTED, ["PowerSet"])):
+        names = [c.choice.name for c in candidates_for(X, _of_sets(n_sets), 1.0)]
+        assert [name for name in ("PairwiseCRF", "PowerSet") if name not in names] == left_out
+    names = [c.choice.name for c in candidates_for(X, _of_sets(MOST_LISTED + 1), 1.0)]
+    assert names == ["BinaryRelevance", "ClassifierChain", "CBM"]
+
+
+def _of_sets(n_sets):
+    """Rows of so many different sets: numbers, in binary."""
+    bits = np.arange(n_sets)[:, None] >> np.arange(13) & 1
+    return sparse.csr_array(bits.astype(np.int8))
 
 
 def test_a_penalty_is_looked_for_near_that_of_binary_relevance(rows, monkeypatch):
@@ -87,9 +111,17 @@ def test_a_penalty_is_looked_for_near_that_of_binary_relevance(rows, monkeypatch
     assert 0 < seconds < 50 * choosing.NEAR
 
 
-def test_seconds_for_those_before_are_reserved(rows, few_models):
+def test_seconds_for_those_before_are_reserved(rows, few_models, monkeypatch):
     X, Y = rows
     trial, judged = choosing.compare(X, Y, None, FitSettings()).trials[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(choosing, "_reserved", lambda trials: 1000.0 if trials else 0.0)
+        cost = choosing._Cost(trial=0.1, compared=5.0, last=5.0, plain_share=1.0)
+        patched.setattr(choosing._Comparison, "_cost", lambda *_, **__: cost)
+        (_, first), (second, none) = choosing.compare(X, Y, None, FitSettings()).trials
+        assert first is not None
+        assert none is None
+        assert second.note.startswith("would take about 10 s, and 0 s were left")
     assert choosing._reserved([(trial, judged), (trial, None), (trial, judged)]) == (
         pytest.approx(2 * judged.expected, rel=1e-12)
     )

@@ -89,7 +89,7 @@ def run_named(
 
 def _of_models(units: dict[str, list[Unit]], models: Sequence[str]) -> dict[str, list[Unit]]:
     """The units of some models; each of these must be in one of the experiments."""
-    known = {unit.model for some in units.values() for unit in some}
+    known = {unit.model for some in units.values() for unit in some if unit.model}
     odd = [model for model in models if model not in known]
     if odd:
         raise DataError(

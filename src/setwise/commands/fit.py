@@ -14,6 +14,7 @@ from rich.text import Text
 from setwise.commands.talk import Talk, share
 from setwise.errors import FormatError
 from setwise.pipeline import FitSettings, Reading, TableModel, fit_table, read_settings, read_table
+from setwise.pipeline.compared import named
 from setwise.pipeline.judging import MEASURES
 from setwise.storage import check_target
 
@@ -123,12 +124,14 @@ def _columns(model: TableModel) -> Shown:
 def _trials(model: TableModel) -> Shown:
     measure = MEASURES[model.settings["target"]][0].replace("_", " ").replace("f1", "F1")
     table = _table("Models compared on held-out rows", "model", measure, "seconds", "")
+    chosen = named(model.facts_["model"], model.facts_["model_options"])
     for trial in model.facts_["trials"]:
         value = "-" if trial["value"] is None else f"{trial['value']:.4f}"
-        is_chosen = trial["model"] == model.facts_["model"]
+        name = named(trial["model"], trial["options"])
+        is_chosen = name == chosen
         note = "chosen" if is_chosen else trial["note"]
         style = "bold" if is_chosen else ""
-        table.add_row(trial["model"], value, f"{trial['seconds']:.1f}", note, style=style)
+        table.add_row(name, value, f"{trial['seconds']:.1f}", note, style=style)
     return table
 
 

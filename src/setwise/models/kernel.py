@@ -25,8 +25,10 @@ from setwise.models.base import SetClassifier
 from setwise.models.crf import PairwiseCRF
 from setwise.models.folds import n_units
 from setwise.models.kernel_features import KernelFeatures
+from setwise.models.set_only import SetOnlyClassifier
 from setwise.storage import storable
 
+WIDEST = 1000.0  # typical distances: beyond it, and below its inverse, rows are all alike
 LEAST_UNITS = 10  # rows or groups, fewer than which are not worth holding out
 
 
@@ -111,6 +113,11 @@ class KernelModel(SetClassifier):
     ) -> dict[str, Any]:
         check_count("n_landmarks", self.n_landmarks, at_least=1)
         check_over_zero("width", self.width, advice="one is a typical distance")
+        if not 1 / WIDEST <= self.width <= WIDEST:
+            raise DataError(
+                f"width is from {1 / WIDEST:g} to {WIDEST:g} typical distances, not {self.width}; "
+                "try 0.5, 1 and 2"
+            )
         units = n_units(sample_weight, groups, X.shape[0])
         model = self._model(may_hold_out=units >= LEAST_UNITS)
         model.set_params(allow_empty=self._may_be_empty(Y))
@@ -131,6 +138,12 @@ class KernelModel(SetClassifier):
         if not isinstance(self.estimator, SetClassifier):
             raise DataError(
                 f"estimator is a model of setwise, such as PowerSet(), not {self.estimator!r}"
+            )
+        if isinstance(self.estimator, SetOnlyClassifier):
+            name = type(self.estimator).__name__
+            raise DataError(
+                f"estimator is a model with a probability of sets, and {name} has none; "
+                "pass PowerSet() or another that list_models() shows with one"
             )
         model: SetClassifier = clone(self.estimator)
         return model

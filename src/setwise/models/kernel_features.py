@@ -14,14 +14,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from setwise.decisions.base import row_batches
 from setwise.models.cbm.features import Scaling
-from setwise.models.lift_centres import k_means, squared_distances
+from setwise.models.lift_centres import k_means, squared_distances, squared_lengths
 from setwise.storage import storable
 
 ROUNDS = 10  # of k-means: landmarks need to be spread, not settled
+ROUNDING = 1e-12  # of squares whose mean is one
 LEAST_SHARE = 1e-8  # of the kernel's largest eigenvalue: smaller ones are rounding
 
 
@@ -29,8 +30,8 @@ LEAST_SHARE = 1e-8  # of the kernel's largest eigenvalue: smaller ones are round
 class KernelFeatures:
     """φ(x) of rows whose features are brought to one scale.
 
-    After scaling, the mean squared distance of two rows is two: a ``width`` of one is a typical
-    distance.
+    A ``width`` of one is a typical distance: that at which two rows are, on average of squares,
+    over the square root of two. Rows that share a large mean, as sparse ones may, are closer.
 
     Parameters
     ----------
@@ -41,6 +42,7 @@ class KernelFeatures:
     ----------
     scaling_ : what brings features to one scale
     landmarks_ : array (m, d), in that scale
+    width_ : float, in that scale
     root_ : array (m, m), K^(-1/2)
     """
 
@@ -52,19 +54,41 @@ class KernelFeatures:
         """Place the landmarks among rows with their weights, all over zero."""
         self.scaling_ = Scaling("auto", "float64").fit(X, weight)
         X = self.scaling_.transform(X)
-        m = min(self.n_landmarks, max(X.shape[0] // 2, 1))
+        m = n_landmarks_of(X.shape[0], self.n_landmarks)
         self.landmarks_ = k_means(X, m, weight, random, max_iter=ROUNDS)
-        self.root_ = inverse_root(gaussian(self.landmarks_, self.landmarks_, self.width))
+        self.width_ = self.width * spread_of(X, weight)
+        self.root_ = inverse_root(gaussian(self.landmarks_, self.landmarks_, self.width_))
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """φ of rows, (n, m)."""
         m = len(self.landmarks_)
         found = np.empty((X.shape[0], m))
-        for rows in row_batches(X.shape[0], X.shape[1] + m):
+        for rows in row_batches(X.shape[0], m if sparse.issparse(X) else m + X.shape[1]):
             scaled = self.scaling_.transform(X[rows])
-            found[rows] = gaussian(scaled, self.landmarks_, self.width) @ self.root_
+            found[rows] = gaussian(scaled, self.landmarks_, self.width_) @ self.root_
         return found
+
+
+def n_landmarks_of(n: int, most: int) -> int:
+    """How many landmarks n rows have: none of them stands for one row alone.
+
+    >>> n_landmarks_of(100, most=500), n_landmarks_of(10_000, most=500)
+    (50, 500)
+    """
+    return min(most, max(n // 2, 1))
+
+
+def spread_of(X: Any, weight: np.ndarray) -> float:
+    """The root of the mean squared distance of weighted rows (n, d) to their mean; 1 if that is 0.
+
+    >>> spread_of(np.array([[7.0], [9.0]]), np.ones(2))
+    1.0
+    """
+    share = weight / weight.sum()
+    mean = np.asarray(X.T @ share).ravel()
+    squared = float(share @ squared_lengths(X)) - float(mean @ mean)
+    return float(np.sqrt(squared)) if squared > ROUNDING else 1.0
 
 
 def gaussian(X: Any, Z: np.ndarray, width: float) -> np.ndarray:

@@ -101,14 +101,15 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
                 "pass --target set_accuracy or f1, or another --model"
             )
         given = reranker_options(settings) | given
-    if "inside" in given:
+    if choice.name == KERNEL and "inside" in given:
         given["estimator"] = _part(given.pop("inside"), settings)
-    if "members" in given:
-        members = given.pop("members")
-        several = {
-            "estimators": [_part(member, settings) for member in members],
-            "weights": [member["weight"] for member in members],
-        }
+    if choice.name == RERANKED_AVERAGE and "members" not in given:
+        raise DataError(
+            f"{choice.name} is what auto makes of the models that it compares; "
+            f"pass --model auto, or {RERANKED} to rerank binary relevance"
+        )
+    if choice.name in (AVERAGE, RERANKED_AVERAGE) and "members" in given:
+        several = _several(given.pop("members"), settings)
         if choice.name == RERANKED_AVERAGE:
             several = {"estimator": _made(AVERAGE, {**_common(settings), **several})}
         given |= several
@@ -120,8 +121,23 @@ def reranker_options(settings: FitSettings) -> dict[str, Any]:
     return {"n_folds": folds_of(settings), "confidence_in": "set_accuracy"}
 
 
-def _part(given: dict[str, Any], settings: FitSettings) -> Any:
+def _several(members: Any, settings: FitSettings) -> dict[str, Any]:
+    """Models of an average, and their weights."""
+    if not isinstance(members, list):
+        raise DataError(f"members is a list of models, not {members!r}; auto finds it")
+    return {
+        "estimators": [_part(member, settings) for member in members],
+        "weights": [member.get("weight", 1.0) for member in members],
+    }
+
+
+def _part(given: Any, settings: FitSettings) -> Any:
     """A model inside another; what sets it would choose by itself does not matter."""
+    if not (isinstance(given, dict) and {"model", "options"} <= set(given)):
+        raise DataError(
+            f"a model inside another is an object with model and options, not {given!r}; "
+            "auto finds it: pass --model auto"
+        )
     return bare_model(Choice(given["model"], given["options"]), settings)
 
 

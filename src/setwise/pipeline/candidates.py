@@ -14,6 +14,8 @@ from setwise.pipeline.build import KERNEL, Choice
 
 MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weights, and cost less
 MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
+#: Linear models that are also tried as kernel machines.
+BENT = ("ClassifierChain", "PairwiseCRF", "PowerSet")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
     """Models of different kinds.
 
     C is the best penalty of binary relevance. Chains, linear in the same features, do well with the
-    same, fields and power sets with that or a few times as much.
+    same, fields and power sets with that or a few times as much. These are fitted roughly, in the
+    end too: what is judged is what is used.
     """
     n_sets, n_labels = len(distinct_sets(Y)), Y.shape[1]
     found = [Candidate(Choice("BinaryRelevance", {"C": C}))]
@@ -44,12 +47,12 @@ def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
     if n_sets <= MOST_SETS:
         found.append(Candidate(Choice("PowerSet", rough), start=C))
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
-    return found if sparse.issparse(X) else found + _of_kernels(n_sets) + _boosted(n_sets)
+    return found if sparse.issparse(X) else found + _of_kernels(found) + _boosted(n_sets)
 
 
-def _of_kernels(n_sets: int) -> list[Candidate]:
+def _of_kernels(linear: list[Candidate]) -> list[Candidate]:
     """Linear models on nearness to landmarks, for dense features: they bend around the rows."""
-    names = ["ClassifierChain", *(["PairwiseCRF", "PowerSet"] if n_sets <= MOST_SETS else [])]
+    names = [one.choice.name for one in linear if one.choice.name in BENT]
     inside = [{"model": name, "options": {"C": "auto"}} for name in names]
     return [Candidate(Choice(KERNEL, {"inside": model})) for model in inside]
 

@@ -28,8 +28,9 @@ from setwise.data.split import IterativeKFold, holdout
 from setwise.errors import DataError, NotConverged
 from setwise.learners.bank_problem import in_single_precision
 from setwise.models import BinaryRelevance
+from setwise.models.kernel_features import n_landmarks_of
 from setwise.models.strength import best_C
-from setwise.pipeline.build import Choice, bare_model, folds_of
+from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of
 from setwise.pipeline.candidates import Candidate, candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
@@ -74,7 +75,7 @@ def compare(
     for candidate in candidates_for(X, Y, C):
         say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
         trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
-    return Compared(trials, Y, folds, settings, comparison.left)
+    return Compared(trials, Y, folds, settings, comparison.end)
 
 
 def _reserved(trials: list[tuple[Trial, Judged | None]]) -> float:
@@ -113,9 +114,14 @@ class _Comparison:
     begin: float
 
     @property
+    def end(self) -> float:
+        """When it is to be over, last fit and all."""
+        return self.begin + self.settings.budget
+
+    @property
     def left(self) -> float:
         """Seconds of the budget that are left."""
-        return self.settings.budget - (time.perf_counter() - self.begin)
+        return self.end - time.perf_counter()
 
     def tried(
         self, candidate: Candidate, reserved: float, *, is_first: bool
@@ -191,6 +197,9 @@ class _Comparison:
         if earlier is not None:
             growth = np.clip(1 - earlier.trial / first, LEAST_GROWTH, 0.5)  # with twice the rows
             ratio = 1 + 2 * growth * (ratio - 1)
+        if choice.name == KERNEL:  # more rows have more landmarks, too, up to a number
+            most = model.n_landmarks
+            ratio *= n_landmarks_of(len(train), most) / n_landmarks_of(len(few), most)
         tries = 0 if start is None else TRIES
         compared = ratio * (first + (tries + len(self.folds) - 1) * plain)
         last = self._last_fit(ratio * plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -43,7 +44,12 @@ class Compared:
     Y: sparse.csr_array
     folds: list[Fold]
     settings: FitSettings  # for whose target they were tried
-    left: float  # seconds for the last fit
+    end: float  # by ``time.perf_counter``: when the last fit should be over
+
+    @property
+    def left(self) -> float:
+        """Seconds for the last fit, and for what is still to be judged."""
+        return self.end - time.perf_counter()
 
     def chosen(self, target: str) -> Chosen:
         """The best for a target; one that they were not tried for needs no tuning.
@@ -71,11 +77,9 @@ class Compared:
     def _of_parts(self, parts: list[Judged], target: str) -> tuple[list[Judged], list[Judged]]:
         """What can be made of one candidate, and of several, without another fit to judge it."""
         settings = replace(self.settings, target=target)
-        single = [reranked_labels(parts, self.Y, self.folds, settings)]
-        several = [
-            averaged(parts, self.Y, self.folds, target, self.left),
-            reranked_average(parts, self.Y, self.folds, settings, self.left),
-        ]
+        several = [averaged(parts, self.Y, self.folds, target, self.left)]
+        single = [reranked_labels(parts, self.Y, self.folds, settings, self.left)]
+        several.append(reranked_average(parts, self.Y, self.folds, settings, self.left))
         return [one for one in single if one], [one for one in several if one]
 
     def _turned(
@@ -88,19 +92,35 @@ class Compared:
         return replace(trial, value=judged.value), judged
 
 
+def named(model: str, options: dict[str, Any]) -> str:
+    """A model in words that tell it from others that were tried.
+
+    >>> named("CBM", {"C": 1.0}), named("PowerSet", {"learner": "boosting"})
+    ('CBM', 'PowerSet of trees')
+    >>> named("KernelModel", {"inside": {"model": "PowerSet", "options": {}}})
+    'KernelModel of PowerSet'
+    """
+    if "inside" in options:
+        return f"{model} of {options['inside']['model']}"
+    return f"{model} of trees" if options.get("learner") == "boosting" else model
+
+
 def _reason(best: Judged, trials: list[Trial], target: str, n: int) -> str:
     words = MEASURES[target][0].replace("_", " ").replace("f1", "F1")
     own = next(t for t in trials if t.model == best.choice.name and t.value == best.value)
     rivals = [
-        f"{trial.model} {trial.value:.4f}"
+        f"{named(trial.model, trial.options)} {trial.value:.4f}"
         for trial in trials
         if trial is not own and trial.value is not None
     ]
     against = f" (against {', '.join(rivals)})" if rivals else ""
-    left_out = [f"{trial.model} was left out: {trial.note}" for trial in trials if trial.note]
+    left_out = [
+        f"{named(trial.model, trial.options)} was left out: {trial.note}"
+        for trial in trials
+        if trial.note
+    ]
     is_best = all(worth(t.value, target) <= worth(best.value, target) for t in trials)
     verb = "has the best" if is_best else "is within chance of the best"
-    sentence = (
-        f"{best.choice.name} {verb} {words} on {n:,} held-out rows: {best.value:.4f}{against}"
-    )
+    name = named(best.choice.name, best.choice.options)
+    sentence = f"{name} {verb} {words} on {n:,} held-out rows: {best.value:.4f}{against}"
     return "; ".join([sentence, *left_out])

@@ -11,6 +11,7 @@ one whose sets are unlikely as a whole, as those of binary relevance, may know i
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from setwise.calibration.cross_fit import CrossFitted, TrainingRows, fold_number
 from setwise.calibration.prior import SetPrior
 from setwise.distributions.base import Distribution
 from setwise.distributions.experts import OpinionPool
+from setwise.models.folds import n_units
 from setwise.models.model_average import LISTED
 from setwise.pipeline.averaging import in_time, members_of
 from setwise.pipeline.build import (
@@ -39,16 +41,19 @@ SHORT_SETS = 1.5  # labels a row, up to which few candidates are enough
 
 
 def reranked_labels(
-    parts: list[Judged], Y: sparse.csr_array, folds: list[Fold], settings: FitSettings
+    parts: list[Judged], Y: sparse.csr_array, folds: list[Fold], settings: FitSettings, left: float
 ) -> Judged | None:
-    """BR-rerank as a candidate, where binary relevance is the first of those tried."""
+    """BR-rerank as a candidate, where binary relevance is the first of those tried.
+
+    ``left`` are the seconds for the last fit; None where that would take longer.
+    """
     first = parts[0]
     if first.choice.name != "BinaryRelevance":
         return None
     # Where most rows have one label, the right set is nearly always among the first five.
     n_candidates = 5 if Y.nnz < SHORT_SETS * Y.shape[0] else 10
     options = {**first.choice.options, "n_candidates": n_candidates}
-    return _judged(Choice(RERANKED, options), parts[:1], Y, folds, settings)
+    return _judged(Choice(RERANKED, options), parts[:1], Y, folds, settings, left)
 
 
 def reranked_average(
@@ -56,14 +61,15 @@ def reranked_average(
 ) -> Judged | None:
     """All candidates, reranked, as a candidate; None where there are not several.
 
-    ``left`` are the seconds for the last fit, in which the quickest candidates come first.
+    ``left`` are the seconds for the last fit, in which the quickest candidates come first; None
+    where that would take longer.
     """
     parts = in_time(parts, left)
     if len(parts) < 2:
         return None
     members = members_of(parts, np.full(len(parts), 1 / len(parts)))
     choice = Choice(RERANKED_AVERAGE, {"members": members, "n_training_sets": TRAINING_SETS})
-    return _judged(choice, parts, Y, folds, settings)
+    return _judged(choice, parts, Y, folds, settings, left)
 
 
 def _judged(
@@ -72,10 +78,16 @@ def _judged(
     Y: sparse.csr_array,
     folds: list[Fold],
     settings: FitSettings,
+    left: float,
 ) -> Judged | None:
-    """What is chosen among the sets of all parts; None where the target is not for choosing."""
-    if settings.target not in RERANKED_FOR:
+    """What is chosen among the sets of all parts; None where it cannot be learnt, or not in time.
+
+    Listing sets and learning from them takes the seconds that it takes here, for all rows.
+    """
+    judges = sum(len(fold.judges) for fold in folds)
+    if settings.target not in RERANKED_FOR or n_units(None, groups_of(folds), judges) < 2:
         return None
+    begin = time.perf_counter()
     own = {name: choice.options[name] for name in OWN_OPTIONS if name in choice.options}
     reranker = Reranker(
         target=settings.target,
@@ -87,7 +99,10 @@ def _judged(
     crossed = _crossed(parts, Y, folds, reranker)
     predicted = reranker.chosen_out_of_fold(crossed).astype(np.int8)
     value = value_of(predicted, Y, folds, settings.target)
-    expected = sum(part.expected for part in parts)
+    seconds = (time.perf_counter() - begin) * Y.shape[0] / judges
+    expected = sum(part.expected for part in parts) + seconds
+    if expected > left:
+        return None
     return Judged(choice, value, predicted, np.empty(0), [], expected)
 
 

@@ -18,14 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
 from setwise.errors import DataError
-from setwise.pipeline.build import (
-    AVERAGE,
-    RERANKED_AVERAGE,
-    RERANKED_FOR,
-    RERANKERS,
-    Choice,
-    bare_model,
-)
+from setwise.pipeline.build import RERANKED_FOR, RERANKERS, Choice, bare_model
 from setwise.pipeline.choose import compare
 from setwise.pipeline.fitting import folds_for
 from setwise.pipeline.settings import FitSettings
@@ -37,8 +30,7 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
     """Compares models on held-out training rows, and fits the best for each target to all.
 
     They are compared once for all targets, and what is best for several of them is fitted once: a
-    reranker that chooses for F1 and is sure of whole sets knows the best of both, and the average
-    that it reranks is there as well.
+    reranker that chooses for F1 and is sure of whole sets knows the best of both.
     """
 
     def __init__(self, targets: Sequence[str] = TARGETS, random_state: int = 0) -> None:
@@ -60,15 +52,11 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             for target, choice in self.choices_.items()
         }
         self.models_: dict[str, Any] = {}
-        # Rerankers come first: they fit the average that another target may have chosen.
-        for choice in sorted(self.choices_.values(), key=lambda one: one.name not in RERANKERS):
+        # F1 comes first: what reranks for it also serves set accuracy, but not the other way round.
+        for target, choice in sorted(self.choices_.items(), key=lambda item: item[0] != "f1"):
             if _key(choice) not in self.models_:
-                target = "f1" if choice.name in RERANKERS else first
                 model = bare_model(choice, replace(settings, target=target))
                 self.models_[_key(choice)] = model.fit(X, labels, groups=groups)
-                if choice.name == RERANKED_AVERAGE:
-                    inside = Choice(AVERAGE, {"members": choice.options["members"]})
-                    self.models_[_key(inside)] = model.stages_[0].model_
         return self
 
     def predict_for(self, X: Any, target: str) -> Any:

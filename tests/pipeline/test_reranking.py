@@ -129,6 +129,23 @@ def test_listing_sets_takes_seconds_of_the_last_fit_for_all_rows(rows, monkeypat
     assert reranked_labels(parts, Y, folds, SETTINGS, 10.9) is None
 
 
+def test_fewer_models_are_reranked_where_listing_their_sets_takes_long(rows, monkeypatch):
+    folds = apart(rows[1])
+    parts = [
+        judged("BinaryRelevance", {"C": 0.1}, rows, folds, expected=2.0),
+        judged("PowerSet", {}, rows, folds, expected=5.0),
+        judged("BinaryRelevance", {"C": 1.0}, rows, folds, expected=1.0),
+    ]
+    clock = iter([0.0, 2.0, 10.0, 11.0])
+    monkeypatch.setattr(reranking.time, "perf_counter", lambda: next(clock))
+    found = reranked_average(parts, rows[1], folds, SETTINGS, 10.0)  # 8 and 4 of reranking
+    assert [member["options"] for member in found.choice.options["members"]] == [
+        {"C": 0.1},
+        {"C": 1.0},
+    ]
+    assert found.expected == pytest.approx(3 + 2, rel=1e-9)
+
+
 def test_few_candidates_are_looked_at_where_most_rows_have_one_label(rows):
     X, Y = rows
     one_label = sparse.csr_array(Y[:, :2])

@@ -53,7 +53,8 @@ def reranked_labels(
     # Where most rows have one label, the right set is nearly always among the first five.
     n_candidates = 5 if Y.nnz < SHORT_SETS * Y.shape[0] else 10
     options = {**first.choice.options, "n_candidates": n_candidates}
-    return _judged(Choice(RERANKED, options), parts[:1], Y, folds, settings, left)
+    found = _judged(Choice(RERANKED, options), parts[:1], Y, folds, settings)
+    return found if found and found.expected <= left else None
 
 
 def reranked_average(
@@ -61,15 +62,20 @@ def reranked_average(
 ) -> Judged | None:
     """All candidates, reranked, as a candidate; None where there are not several.
 
-    ``left`` are the seconds for the last fit, in which the quickest candidates come first; None
-    where that would take longer.
+    ``left`` are the seconds for the last fit, in which the quickest candidates come first. What
+    reranking takes beside their fits is known once they have been reranked: then there may be time
+    for fewer of them.
     """
     parts = in_time(parts, left)
-    if len(parts) < 2:
-        return None
-    members = members_of(parts, np.full(len(parts), 1 / len(parts)))
-    choice = Choice(RERANKED_AVERAGE, {"members": members, "n_training_sets": TRAINING_SETS})
-    return _judged(choice, parts, Y, folds, settings, left)
+    while len(parts) > 1:
+        members = members_of(parts, np.full(len(parts), 1 / len(parts)))
+        choice = Choice(RERANKED_AVERAGE, {"members": members, "n_training_sets": TRAINING_SETS})
+        found = _judged(choice, parts, Y, folds, settings)
+        if found is None or found.expected <= left:
+            return found
+        beside = found.expected - sum(part.expected for part in parts)
+        parts = in_time(parts, left - beside)
+    return None
 
 
 def _judged(
@@ -78,11 +84,10 @@ def _judged(
     Y: sparse.csr_array,
     folds: list[Fold],
     settings: FitSettings,
-    left: float,
 ) -> Judged | None:
-    """What is chosen among the sets of all parts; None where it cannot be learnt, or not in time.
+    """What is chosen among the sets of all parts; None where that cannot be learnt.
 
-    Listing sets and learning from them takes the seconds that it takes here, for all rows.
+    Listing sets and learning from them is expected to take the seconds it takes here, for all rows.
     """
     judges = sum(len(fold.judges) for fold in folds)
     if settings.target not in RERANKED_FOR or n_units(None, groups_of(folds), judges) < 2:
@@ -101,8 +106,6 @@ def _judged(
     value = value_of(predicted, Y, folds, settings.target)
     seconds = (time.perf_counter() - begin) * Y.shape[0] / judges
     expected = sum(part.expected for part in parts) + seconds
-    if expected > left:
-        return None
     return Judged(choice, value, predicted, np.empty(0), [], expected)
 
 

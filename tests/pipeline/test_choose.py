@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from setwise.errors import DataError
-from setwise.models import BinaryRelevance
+from setwise.models import BinaryRelevance, KernelModel
 from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
 from setwise.pipeline import choose as choosing
@@ -60,9 +60,10 @@ def test_what_does_not_fit_into_the_budget_is_left_out_and_said_so(rows, few_mod
 
 def test_candidates_depend_on_the_data(rows):
     X, Y = rows
-    names = [c.choice.name for c in candidates_for(X, Y, 1.0)]
+    found = candidates_for(X, Y, 1.0)
     linear = ["BinaryRelevance", "ClassifierChain", "PairwiseCRF", "PowerSet", "CBM"]
-    assert names == linear
+    assert [c.choice.name for c in found] == linear
+    assert [c.start for c in found] == [None, None, 1.0, 1.0, None]
     on_dense = [c.choice for c in candidates_for(X.toarray(), Y, 1.0)[len(linear) :]]
     assert [c.options["inside"]["model"] for c in on_dense[:3]] == linear[1:4]
     assert [c.name for c in on_dense[3:]] == ["BinaryRelevance", "PowerSet"]
@@ -133,21 +134,49 @@ def test_seconds_for_those_before_are_reserved(rows, few_models, monkeypatch):
     ids=["as the rows", "half as fast", "not at all", "after a compilation"],
 )
 def test_costs_grow_by_as_much_as_they_have_grown(rows, monkeypatch, seconds, expected):
-    X, Y = rows
-    rest = list(seconds)
-    monkeypatch.setattr(
-        choosing._Comparison, "_fitted", lambda *_: (BinaryRelevance(), rest.pop(0))
-    )
-    n = 8 * (Y.shape[0] // 8)
-    folds = [choosing.Fold(np.arange(n), np.arange(n, Y.shape[0]))]
-    comparison = choosing._Comparison(
-        choosing.TrainingRows(X, Y, None, None), folds, FitSettings(), 0.0
-    )
+    comparison = timed(rows, monkeypatch, BinaryRelevance(), seconds)
     choice = Choice("BinaryRelevance", {})
     first = comparison._cost(choice, None)
     assert first.compared == pytest.approx(8 * seconds[0], rel=1e-12)
     again = comparison._cost(choice, None, earlier=first)
     assert again.compared == pytest.approx(expected, rel=1e-12)
+
+
+def timed(rows, monkeypatch, model, seconds):
+    """A comparison whose fits yield a model, and take these seconds one after another."""
+    X, Y = rows
+    rest = list(seconds)
+    monkeypatch.setattr(choosing._Comparison, "_fitted", lambda *_: (model, rest.pop(0)))
+    n = 8 * (Y.shape[0] // 8)
+    folds = [choosing.Fold(np.arange(n), np.arange(n, Y.shape[0]))]
+    return choosing._Comparison(choosing.TrainingRows(X, Y, None, None), folds, FitSettings(), 0.0)
+
+
+def test_looking_for_a_penalty_takes_a_few_fits_more(rows, monkeypatch):
+    comparison = timed(rows, monkeypatch, BinaryRelevance(), [2.0])
+    cost = comparison._cost(Choice("BinaryRelevance", {}), 1.0)
+    assert cost.compared == pytest.approx(8 * 2.0 * (1 + choosing.TRIES), rel=1e-12)
+
+
+def test_kernels_of_more_rows_have_more_landmarks_to_pay_for(rows, monkeypatch):
+    model = KernelModel(n_landmarks=100)
+    model.model_ = BinaryRelevance()
+    inside = {"inside": {"model": "BinaryRelevance", "options": {}}}
+    cost = timed(rows, monkeypatch, model, [2.0])._cost(Choice("KernelModel", inside), None)
+    assert rows[1].shape[0] == 400  # of whose eighth half are landmarks
+    assert cost.compared == pytest.approx(8 * 2.0 * 100 / 25, rel=1e-12)
+
+
+def test_models_are_compared_in_single_precision(rows, few_models, monkeypatch):
+    X, Y = rows
+    seen, fit = set(), choosing._Comparison._fitted
+    monkeypatch.setattr(
+        choosing._Comparison,
+        "_fitted",
+        lambda self, *a: (seen.add(str(self.rows.X.dtype)), fit(self, *a))[1],
+    )
+    choosing.compare(X, Y, None, FitSettings())
+    assert (seen, X.dtype) == ({"float32"}, np.float64)
 
 
 def test_few_rows_judge_in_turn_and_groups_stay_together(rows):

@@ -1,5 +1,7 @@
 import copy
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -406,3 +408,30 @@ def test_lightgbm_is_never_asked_for_another_number_of_threads(monkeypatch, n_jo
     ours = [given for given in asked if given != {"objective": "none"}]  # it says that to itself
     assert len(ours) >= 5
     assert {given.get("num_threads") for given in ours} == {1}
+
+
+def test_a_part_of_the_rows_may_be_denser_than_all(tmp_path):
+    """LightGBM wrote outside its buffers; what happens then may be anything, so in a process."""
+    program = tmp_path / "grow.py"
+    program.write_text(DENSER_PART)
+    ended = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.stdout == "the trees say the same of both\n", ended.stderr
+
+
+DENSER_PART = """
+import numpy as np
+from scipy import sparse
+from setwise.learners.boosted_trees import BinnedRows
+from setwise.learners.boosting import BoostedBank
+
+random = np.random.default_rng(0)
+here = np.vstack([random.random((1500, 400)) < 0.15, random.random((3500, 400)) < 0.025])
+X = sparse.csr_array(here.astype(float))  # 90,000 entries in the part, 37,500 by the whole
+part = BinnedRows(X).subset(np.arange(1500))
+T = (X[:1500] @ random.normal(size=(400, 3)) > 0).astype(float)
+bank = BoostedBank(n_jobs=1).add_trees(part, T, None, 10)
+np.testing.assert_allclose(bank.scores(part), bank.scores(X[:1500]), atol=1e-5)
+print("the trees say the same of both")
+"""

@@ -26,6 +26,10 @@ Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
 
 # Histograms by rows are faster until they outgrow the cache; left to itself LightGBM times both
 # ways and so chooses, and rounds, differently from run to run.
+#
+# A subset is never read by rows, and columns are never kept sparse: if a subset has more entries
+# than 2^16, and would have fewer by the density of all rows, LightGBM counts them in 16 bits, and
+# writes outside its buffers. By columns that are bundled, but not sparse, it is about as fast.
 MOST_FEATURES_BY_ROWS = 500
 
 # Histograms of small integers fit the cache. The levels are as many as a byte holds, with room for
@@ -72,7 +76,7 @@ class BinnedRows:
             raise DataError("there are no rows to learn from; pass at least one")
         if max_bins < 2:
             raise DataError(f"max_bins must be at least 2, not {max_bins!r}; correct it")
-        self.max_bins = max_bins
+        self.max_bins, self._is_subset = max_bins, dataset is not None
         self._dataset = dataset or lightgbm.Dataset(
             for_lightgbm(self.X),
             label=np.zeros(self.X.shape[0]),
@@ -84,11 +88,14 @@ class BinnedRows:
     @property
     def parameters(self) -> dict[str, Any]:
         """What LightGBM must be told again whenever it meets the rows."""
-        by_rows = self.X.shape[1] <= MOST_FEATURES_BY_ROWS
+        return self._read(by_rows=not self._is_subset and self.X.shape[1] <= MOST_FEATURES_BY_ROWS)
+
+    def _read(self, *, by_rows: bool) -> dict[str, Any]:
         return {
             "max_bin": self.max_bins,
             "min_data_in_bin": 1,
             "feature_pre_filter": False,
+            "is_enable_sparse": False,
             "force_row_wise": by_rows,
             "force_col_wise": not by_rows,
             "num_threads": ONE_THREAD,
@@ -108,7 +115,7 @@ class BinnedRows:
     def subset(self, rows: np.ndarray) -> BinnedRows:
         """Some of the rows, in rising order, in the same bins; cheap."""
         rows = np.asarray(rows)
-        part = self._dataset.subset(rows, params=self.parameters)
+        part = self._dataset.subset(rows, params=self._read(by_rows=False))
         return BinnedRows(self.X[rows], self.max_bins, part)
 
 

@@ -26,11 +26,12 @@ Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
 
 # Histograms by rows are faster until they outgrow the cache; left to itself LightGBM times both
 # ways and so chooses, and rounds, differently from run to run.
-#
-# A subset is never read by rows, and columns are never kept sparse: if a subset has more entries
-# than 2^16, and would have fewer by the density of all rows, LightGBM counts them in 16 bits, and
-# writes outside its buffers. By columns that are bundled, but not sparse, it is about as fast.
 MOST_FEATURES_BY_ROWS = 500
+
+# If a subset has more entries than this, and would have fewer by the density of all rows, LightGBM
+# counts them in 16 bits, and writes outside its buffers; by columns that are kept sparse, too. So
+# columns are never sparse, and such a subset is not read by rows.
+MOST_IN_16_BITS = 2**16 - 1
 
 # Histograms of small integers fit the cache. The levels are as many as a byte holds, with room for
 # rounding; leaves get their values from the exact gradients.
@@ -67,7 +68,7 @@ class BinnedRows:
     X is kept for prediction and must not be changed in place afterwards.
     """
 
-    def __init__(self, X: Any, max_bins: int = 31, dataset: Any = None) -> None:
+    def __init__(self, X: Any, max_bins: int = 31, part: Part | None = None) -> None:
         import lightgbm  # takes long, and is for boosting alone
 
         self.source = X
@@ -76,28 +77,31 @@ class BinnedRows:
             raise DataError("there are no rows to learn from; pass at least one")
         if max_bins < 2:
             raise DataError(f"max_bins must be at least 2, not {max_bins!r}; correct it")
-        self.max_bins, self._is_subset = max_bins, dataset is not None
-        self._dataset = dataset or lightgbm.Dataset(
-            for_lightgbm(self.X),
-            label=np.zeros(self.X.shape[0]),
-            params=self.parameters,
-            free_raw_data=True,
-        )
+        self.max_bins = max_bins
+        self._by_rows = self.X.shape[1] <= MOST_FEATURES_BY_ROWS and (part is None or part.by_rows)
+        if part is None:
+            self._density = density_of(self.X)
+            self._dataset = lightgbm.Dataset(
+                for_lightgbm(self.X),
+                label=np.zeros(self.X.shape[0]),
+                params=self.parameters,
+                free_raw_data=True,
+            )
+        else:
+            self._density = part.density
+            self._dataset = part.whole.subset(part.rows, params=self.parameters)
         self._dataset.construct()
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What LightGBM must be told again whenever it meets the rows."""
-        return self._read(by_rows=not self._is_subset and self.X.shape[1] <= MOST_FEATURES_BY_ROWS)
-
-    def _read(self, *, by_rows: bool) -> dict[str, Any]:
         return {
             "max_bin": self.max_bins,
             "min_data_in_bin": 1,
             "feature_pre_filter": False,
             "is_enable_sparse": False,
-            "force_row_wise": by_rows,
-            "force_col_wise": not by_rows,
+            "force_row_wise": self._by_rows,
+            "force_col_wise": not self._by_rows,
             "num_threads": ONE_THREAD,
             "verbosity": -1,
         }
@@ -115,8 +119,42 @@ class BinnedRows:
     def subset(self, rows: np.ndarray) -> BinnedRows:
         """Some of the rows, in rising order, in the same bins; cheap."""
         rows = np.asarray(rows)
-        part = self._dataset.subset(rows, params=self._read(by_rows=False))
-        return BinnedRows(self.X[rows], self.max_bins, part)
+        X, density = self.X[rows], self._density
+        part = Part(self._dataset, rows, density, may_be_read_by_rows(X, density))
+        return BinnedRows(X, self.max_bins, part)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a LightGBM data set, the density of the rows that its bins are of."""
+
+    whole: Any
+    rows: np.ndarray
+    density: np.ndarray  # (d,)
+    by_rows: bool
+
+
+def density_of(X: Any) -> np.ndarray:
+    """The share of entries in each feature (d,) that are not zero."""
+    counts = X.count_nonzero(axis=0) if sparse.issparse(X) else np.count_nonzero(X, axis=0)
+    share: np.ndarray = counts / X.shape[0]
+    return share
+
+
+def may_be_read_by_rows(X: Any, density: np.ndarray) -> bool:
+    """Whether a subset X (m, d) of rows with a density (d,) has room where LightGBM puts it.
+
+    It keeps what is not in a feature's commonest bin: that of zero where most entries are zero. The
+    room that it expects to need is at least the rarer of zeros and others, by the density.
+
+    >>> half_full = np.array([[0.0, 1.0]])
+    >>> may_be_read_by_rows(half_full, np.array([0.1, 0.1]))
+    True
+    """
+    n, mostly_zero = X.shape[0], density <= 0.5
+    most = n * (density_of(X)[mostly_zero].sum() + np.count_nonzero(~mostly_zero))
+    expected = n * np.minimum(density, 1 - density).sum()
+    return bool(most <= MOST_IN_16_BITS or expected > 1.01 * MOST_IN_16_BITS)
 
 
 @dataclass(frozen=True)

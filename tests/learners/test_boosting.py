@@ -429,9 +429,10 @@ from setwise.learners.boosting import BoostedBank
 random = np.random.default_rng(0)
 here = np.vstack([random.random((1500, 400)) < 0.15, random.random((3500, 400)) < 0.025])
 X = sparse.csr_array(here.astype(float))  # 90,000 entries in the part, 37,500 by the whole
-part = BinnedRows(X).subset(np.arange(1500))
+binned = BinnedRows(X)
 T = (X[:1500] @ random.normal(size=(400, 3)) > 0).astype(float)
-bank = BoostedBank(n_jobs=1).add_trees(part, T, None, 10)
-np.testing.assert_allclose(bank.scores(part), bank.scores(X[:1500]), atol=1e-5)
+for part in (binned.subset(np.arange(1500)), binned.others(X[:1500])):
+    bank = BoostedBank(n_jobs=1).add_trees(part, T, None, 10)
+    np.testing.assert_allclose(bank.scores(part), bank.scores(X[:1500]), atol=1e-5)
 print("the trees say the same of both")
 """

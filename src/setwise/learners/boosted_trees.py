@@ -28,9 +28,10 @@ Gradients = Callable[[np.ndarray, slice], tuple[np.ndarray, np.ndarray]]
 # ways and so chooses, and rounds, differently from run to run.
 MOST_FEATURES_BY_ROWS = 500
 
-# If a subset has more entries than this, and would have fewer by the density of all rows, LightGBM
-# counts them in 16 bits, and writes outside its buffers; by columns that are kept sparse, too. So
-# columns are never sparse, and such a subset is not read by rows.
+# If rows in the bins of others, a subset of them say, have more entries than this, and would have
+# fewer by the density of those others, LightGBM counts them in 16 bits, and writes outside its
+# buffers; by columns that are kept sparse, too. So columns are never sparse, and such rows are read
+# by columns.
 MOST_IN_16_BITS = 2**16 - 1
 
 # Histograms of small integers fit the cache. The levels are as many as a byte holds, with room for
@@ -68,9 +69,7 @@ class BinnedRows:
     X is kept for prediction and must not be changed in place afterwards.
     """
 
-    def __init__(self, X: Any, max_bins: int = 31, part: Part | None = None) -> None:
-        import lightgbm  # takes long, and is for boosting alone
-
+    def __init__(self, X: Any, max_bins: int = 31, bins: SharedBins | None = None) -> None:
         self.source = X
         self.X = check_rows(X)
         if not self.X.shape[0]:
@@ -78,18 +77,11 @@ class BinnedRows:
         if max_bins < 2:
             raise DataError(f"max_bins must be at least 2, not {max_bins!r}; correct it")
         self.max_bins = max_bins
-        self._by_rows = self.X.shape[1] <= MOST_FEATURES_BY_ROWS and (part is None or part.by_rows)
-        if part is None:
-            self._density = density_of(self.X)
-            self._dataset = lightgbm.Dataset(
-                for_lightgbm(self.X),
-                label=np.zeros(self.X.shape[0]),
-                params=self.parameters,
-                free_raw_data=True,
-            )
-        else:
-            self._density = part.density
-            self._dataset = part.whole.subset(part.rows, params=self.parameters)
+        self._density = density_of(self.X) if bins is None else bins.density
+        has_room = bins is None or may_be_read_by_rows(self.X, bins.density)
+        self._by_rows = has_room and self.X.shape[1] <= MOST_FEATURES_BY_ROWS
+        put = _put(self.X) if bins is None else bins.put
+        self._dataset = put(self.parameters)
         self._dataset.construct()
 
     @property
@@ -118,20 +110,38 @@ class BinnedRows:
 
     def subset(self, rows: np.ndarray) -> BinnedRows:
         """Some of the rows, in rising order, in the same bins; cheap."""
-        rows = np.asarray(rows)
-        X, density = self.X[rows], self._density
-        part = Part(self._dataset, rows, density, may_be_read_by_rows(X, density))
-        return BinnedRows(X, self.max_bins, part)
+        rows, whole = np.asarray(rows), self._dataset
+
+        def put(parameters: dict[str, Any]) -> Any:
+            return whole.subset(rows, params=parameters)
+
+        return BinnedRows(self.X[rows], self.max_bins, SharedBins(put, self._density))
+
+    def others(self, X: Any) -> BinnedRows:
+        """Other rows, in the same bins."""
+        bins = SharedBins(_put(X, reference=self._dataset), self._density)
+        return BinnedRows(X, self.max_bins, bins)
+
+
+def _put(X: Any, reference: Any = None) -> Callable[[dict[str, Any]], Any]:
+    """What makes a data set of rows, in bins of their own or in those of another."""
+    import lightgbm  # takes long, and is for boosting alone
+
+    return lambda parameters: lightgbm.Dataset(
+        for_lightgbm(X),
+        reference=reference,
+        label=np.zeros(X.shape[0]),
+        params=parameters,
+        free_raw_data=True,
+    )
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some rows of a LightGBM data set, the density of the rows that its bins are of."""
+class SharedBins:
+    """The bins of other rows, with the density (d,) of these."""
 
-    whole: Any
-    rows: np.ndarray
-    density: np.ndarray  # (d,)
-    by_rows: bool
+    put: Callable[[dict[str, Any]], Any]  # makes a data set, of LightGBM's parameters
+    density: np.ndarray
 
 
 def density_of(X: Any) -> np.ndarray:
@@ -142,10 +152,10 @@ def density_of(X: Any) -> np.ndarray:
 
 
 def may_be_read_by_rows(X: Any, density: np.ndarray) -> bool:
-    """Whether a subset X (m, d) of rows with a density (d,) has room where LightGBM puts it.
+    """Whether rows X (m, d) have room in the bins of rows with a density (d,).
 
-    It keeps what is not in a feature's commonest bin: that of zero where most entries are zero. The
-    room that it expects to need is at least the rarer of zeros and others, by the density.
+    LightGBM keeps what is not in a feature's commonest bin: that of zero where most entries are
+    zero. The room that it expects to need is at least the rarer of zeros and others, by the density.
 
     >>> half_full = np.array([[0.0, 1.0]])
     >>> may_be_read_by_rows(half_full, np.array([0.1, 0.1]))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setwise.learners.boosted_trees import BinnedRows, for_lightgbm
+from setwise.learners.boosted_trees import BinnedRows
 
 TABLE_CELLS = 1 << 24  # numbers in a block of a table, and of the scores of its pairs
 
@@ -54,16 +54,7 @@ class PairTable:
 
     def binned(self, pairs: np.ndarray) -> BinnedRows:
         """Some pairs in bins, which are the same every time."""
-        import lightgbm
-
-        table, bins = self[pairs], self._bins
-        dataset = lightgbm.Dataset(
-            for_lightgbm(table),
-            reference=bins.dataset,
-            label=np.zeros(len(pairs)),
-            params=bins.parameters,
-        )
-        return BinnedRows(table, bins.max_bins, dataset)
+        return self._bins.others(self[pairs])
 
     @cached_property
     def _bins(self) -> BinnedRows:

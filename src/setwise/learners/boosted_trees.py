@@ -155,7 +155,7 @@ def may_be_read_by_rows(X: Any, density: np.ndarray) -> bool:
     """Whether rows X (m, d) have room in the bins of rows with a density (d,).
 
     LightGBM keeps what is not in a feature's commonest bin: that of zero where most entries are
-    zero. The room that it expects to need is at least the rarer of zeros and others, by the density.
+    zero. The room that it expects to need is at least the rarer of zeros and others, by density.
 
     >>> half_full = np.array([[0.0, 1.0]])
     >>> may_be_read_by_rows(half_full, np.array([0.1, 0.1]))

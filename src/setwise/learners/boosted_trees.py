@@ -146,7 +146,10 @@ class SharedBins:
 
 def density_of(X: Any) -> np.ndarray:
     """The share of entries in each feature (d,) that are not zero."""
-    counts = X.count_nonzero(axis=0) if sparse.issparse(X) else np.count_nonzero(X, axis=0)
+    if sparse.issparse(X):
+        counts = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+    else:
+        counts = np.count_nonzero(X, axis=0)
     share: np.ndarray = counts / X.shape[0]
     return share
 

@@ -17,8 +17,8 @@ def likelihoods(rows):
     _, Y = rows(12)
     weight = np.random.default_rng(1).uniform(0.5, 2, size=len(Y))
     support = distinct_sets(Y)
-    on_support = OnList(support.sets.toarray().astype(float), support.inverse, weight)
-    on_all = OnList(all_sets(4).astype(float), Y @ [1, 2, 4, 8], weight)
+    on_support = OnList(support.sets.astype(float), support.inverse, weight)
+    on_all = OnList(sparse.csr_array(all_sets(4).astype(float)), Y @ [1, 2, 4, 8], weight)
     logits = np.random.default_rng(2).normal(size=Y.shape) * 3
     on_free = OnFree(pruned(logits, limit=0.2, max_free=3, Y=Y), Y.astype(float), weight)
     return {"support": on_support, "exact": on_all, "pruned": on_free}
@@ -27,6 +27,7 @@ def likelihoods(rows):
 @pytest.mark.parametrize("kind", ["support", "exact", "pruned"])
 def test_gradients_match_finite_differences(kind, monkeypatch, loss_of, rows):
     monkeypatch.setattr(listed, "BATCH_CELLS", 50)  # several batches
+    monkeypatch.setattr(listed, "LEAST_ROWS", 1)
     likelihood = likelihoods(rows)[kind]
     random = np.random.default_rng(3)
     Z, pairs = random.normal(size=(12, 4)), random.normal(size=(4, 4))
@@ -50,6 +51,24 @@ def test_gradients_match_finite_differences(kind, monkeypatch, loss_of, rows):
         np.testing.assert_allclose(by_pair[place], slope, rtol=1e-6, atol=1e-8)
 
 
+def test_a_list_of_sets_agrees_with_plain_sums(rows):
+    _, Y = rows(12)
+    support = distinct_sets(Y)
+    sets, weight = support.sets.toarray().astype(float), np.linspace(0.5, 2, 12)
+    random = np.random.default_rng(3)
+    Z, pairs = random.normal(size=(12, 4)), random.normal(size=(4, 4))
+    Q = np.triu(pairs, 1) + np.triu(pairs, 1).T
+    with Workers(1) as workers:
+        found = OnList(support.sets.astype(float), support.inverse, weight).evaluate(Z, Q, workers)
+    scores = Z @ sets.T + np.einsum("ml,lk,mk->m", sets, np.triu(Q, 1), sets)
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    surplus = weight[:, None] * (P - (np.arange(len(sets)) == support.inverse[:, None]))
+    by_pair = np.einsum("nm,ml,mk->lk", surplus, sets, sets) * (1 - np.eye(4))
+    expected = -weight @ np.log(P[np.arange(12), support.inverse]), surplus @ sets, by_pair
+    for ours, plain in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, plain, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
 @pytest.mark.parametrize("of_sparse", [False, True])
 def test_the_gradient_of_the_objective_in_its_own_variables(l1_ratio, of_sparse, monkeypatch, rows):
@@ -57,7 +76,7 @@ def test_the_gradient_of_the_objective_in_its_own_variables(l1_ratio, of_sparse,
     X, Y = rows(20)
     X[:, 0] = 0  # no row has this feature
     support = distinct_sets(Y)
-    likelihood = OnList(support.sets.toarray().astype(float), support.inverse, np.ones(20))
+    likelihood = OnList(support.sets.astype(float), support.inverse, np.ones(20))
     evaluate = Objective.evaluate
 
     def recorded(self, V):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
 import setwise as sw
@@ -59,7 +60,7 @@ def test_an_elastic_net_has_zeros_and_meets_its_optimality_conditions(rows, loss
     fitted = sw.PairwiseCRF("elastic", C=C, l1_ratio=ratio, inference="exact").fit(X, Y)
     W, Q = fitted.weights_, fitted.interactions_
     assert 0.2 < (W == 0).mean() < 1
-    likelihood = OnList(all_sets(4).astype(float), Y @ [1, 2, 4, 8], np.ones(60))
+    likelihood = OnList(csr_array(all_sets(4).astype(float)), Y @ [1, 2, 4, 8], np.ones(60))
     biases = fitted.biases_ + linear_part(Q)
     _, R, by_pair = loss_of(likelihood, X @ W + biases, Q)
     slack = 0.02  # of the largest slope that a zero weight may have

@@ -190,11 +190,11 @@ class PairwiseCRF(SetClassifier):
         """What is to be maximised, and what prediction needs besides the field."""
         if self.inference == "support":
             support = distinct_sets(Y)
-            sets = support.sets.toarray().astype(X.dtype)
+            sets = support.sets.astype(X.dtype)
             return OnList(sets, support.inverse, weight), {"sets_": support.sets, "bank_": None}
         if self.inference == "exact":
             number = dense.astype(np.int64) @ (1 << np.arange(Y.shape[1]))
-            every = all_sets(Y.shape[1]).astype(X.dtype)
+            every = sparse.csr_array(all_sets(Y.shape[1]).astype(X.dtype))
             return OnList(every, number, weight), {"sets_": None, "bank_": None}
         bank = make_bank(
             "logistic",
@@ -214,7 +214,7 @@ class PairwiseCRF(SetClassifier):
             return pruned_distribution(Z, self.interactions_, doubts, allow_empty=self.allow_empty_)
         n, L = Z.shape
         sets = self.sets_ if self.sets_ is not None else sparse.csr_array(all_sets(L))
-        pairs = pair_scores(sets.toarray().astype(np.float64), self.interactions_)
+        pairs = pair_scores(sets.astype(np.float64), self.interactions_)
 
         def make(numbers: np.ndarray) -> Support:
             scores = (sets @ Z[numbers].T).T + pairs  # by the labels that are on alone

@@ -16,6 +16,7 @@ learning the four weights; the biases beside them differ by their linear part.
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 #: Squares of the four weights together, in squares of their interaction.
 SHARE_OF_SQUARE = 0.25
@@ -43,13 +44,14 @@ def linear_part(interactions: np.ndarray) -> np.ndarray:
     return sums
 
 
-def pair_scores(sets: np.ndarray, interactions: np.ndarray) -> np.ndarray:
+def pair_scores(sets: sparse.csr_array, interactions: np.ndarray) -> np.ndarray:
     """What the pairs add to the score of each set: sums of q_lm over the pairs in it, (m,).
 
-    >>> pair_scores(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 4.0], [4.0, 0.0]])).tolist()
+    >>> sets = sparse.csr_array([[1.0, 0.0], [1.0, 1.0]])
+    >>> pair_scores(sets, np.array([[0.0, 4.0], [4.0, 0.0]])).tolist()
     [0.0, 4.0]
     """
-    sums: np.ndarray = np.einsum("ml,ml->m", sets @ interactions, sets)
+    sums: np.ndarray = sets.multiply(sets @ interactions).sum(axis=1)
     return sums / 2
 
 

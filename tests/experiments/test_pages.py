@@ -12,13 +12,14 @@ from setwise.experiments.packing import packed, unpacked
 from setwise.experiments.pages import statistics
 from setwise.experiments.pages.compare import contrasts, pivots
 from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
-from setwise.experiments.pages.gather import _warnings, gathered
+from setwise.experiments.pages.gather import _references, _warnings, gathered
 from setwise.experiments.pages.html import page_of
 from setwise.experiments.pages.markdown import markdown_of, sentences
 from setwise.experiments.records import Results
 from setwise.experiments.runner import run_tasks
 from setwise.experiments.studies import STUDIES
 from setwise.experiments.study import ResultTable, Study
+from setwise.experiments.summary import summarised
 from setwise.experiments.unit import units_of
 
 
@@ -83,6 +84,18 @@ def test_a_model_is_held_against_the_best_of_its_rivals(small):
     assert all(one["low"] <= one["gap"] <= one["high"] for one in found)
     turned = replace(small, contrast=("weak", ("BR",)))
     assert {one["verdict"] for one in contrasts(turned, run(turned, None))} == {"worse"}
+
+
+def test_means_beside_the_authors_program_show_how_far_runs_differ(small):
+    entry = replace(small, seeds=(0, 1), reference={("tiny", "set_accuracy"): 0.5})
+    records = run(entry, None)
+    (row,) = (row for row in _references(entry, summarised(entry, records)) if row[1] == "weak")
+    runs = [r["result"]["measured"]["set_accuracy"]["set_accuracy"] for r in records
+            if (r["unit"]["dataset"], r["unit"]["model"]) == ("tiny", "weak")]  # fmt: skip
+    assert len(runs) > 1
+    assert row[3:] == [pytest.approx(np.mean(runs)), pytest.approx(np.std(runs, ddof=1)), 0.5]
+    alone = [record for record in records if record["unit"]["seed"] == entry.seeds[0]]
+    assert _references(entry, summarised(entry, alone))[0][4] is None
 
 
 def test_paired_tests_see_small_steady_gaps():

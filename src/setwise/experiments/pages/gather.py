@@ -126,6 +126,7 @@ def _references(entry: Entry, rows: list[dict[str, Any]]) -> list[list[Any]]:
             row["model"],
             WORDS.get(measure, "log-likelihood"),
             row["mean"][measure],
+            row["deviation"][measure] if len(row["runs"][measure]) > 1 else None,
             value,
         ]
         for row in rows

@@ -53,6 +53,15 @@ def number(value: float, measure: str) -> str:
     return f"{value:.1f}" if measure in (*SECONDS, "cll_loss") else f"{value:.4f}"
 
 
+def with_deviation(mean: float, deviation: float | None) -> str:
+    """A mean over runs, and how far they differ where there are several.
+
+    >>> with_deviation(0.5, 0.25), with_deviation(0.5, None)
+    ('0.5000 ± 0.2500', '0.5000')
+    """
+    return f"{mean:.4f}" if deviation is None else f"{mean:.4f} ± {deviation:.4f}"
+
+
 def cell_text(cell: Cell, measure: str) -> str:
     """A cell without emphasis."""
     text = number(cell.mean, measure)
@@ -189,7 +198,10 @@ def more_tables(told: dict[str, Any]) -> list[tuple[str, list[str], list[list[st
         title = "Our default beside the best peer, by a paired bootstrap over test rows"
         tables.append((title, heads, rows))
     if told["reference"]:
-        rows = [[*row[:3], f"{row[3]:.4f}", f"{row[4]:.4f}"] for row in told["reference"]]
+        rows = [
+            [*row, with_deviation(ours, spread), f"{theirs:.4f}"]
+            for *row, ours, spread, theirs in told["reference"]
+        ]
         heads = ["data", "model", "measure", "ours", "the authors' program"]
         tables.append(("Beside the authors' own program, on the same split", heads, rows))
     return tables

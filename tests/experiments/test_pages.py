@@ -86,6 +86,18 @@ def test_a_model_is_held_against_the_best_of_its_rivals(small):
     assert {one["verdict"] for one in contrasts(turned, run(turned, None))} == {"worse"}
 
 
+def test_a_model_and_its_rival_are_told_with_how_far_their_runs_differ(small):
+    entry = replace(small, seeds=(0, 1), contrast=("BR", ("weak",)))
+    records = run(entry, None)
+    cells = pivots(entry, records)[0].rows
+    told = contrasts(entry, records)[0]
+    for side, name in (("ours", "BR"), ("theirs", "weak")):
+        cell = cells[name]["tiny"]
+        assert told[side] == (cell.mean, cell.deviation)
+    alone = contrasts(replace(entry, seeds=(0,)), [r for r in records if r["unit"]["seed"] == 0])
+    assert alone[0]["ours"][1] is None
+
+
 def test_means_beside_the_authors_program_show_how_far_runs_differ(small):
     entry = replace(small, seeds=(0, 1), reference={("tiny", "set_accuracy"): 0.5})
     records = run(entry, None)

@@ -78,6 +78,12 @@ def deviation(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
+def spread(row: dict[str, Any], measure: str) -> float | None:
+    """The deviation over runs of a row's measure; None where there is one run."""
+    told: float = row["deviation"][measure]
+    return told if len(row["runs"][measure]) > 1 else None
+
+
 def _owner(entry: Entry, measure: str) -> str:
     """The decision whose row shows a measure: the one that is made for it, or the first."""
     for decision in entry.decisions:

@@ -19,11 +19,12 @@ from setwise.decisions import Decision
 from setwise.distributions import Product
 from setwise.errors import NotConverged
 from setwise.learners import make_bank
+from setwise.learners.bank_problem import in_single_precision
 from setwise.models.about import ANY_LEARNER, LABELS_APART, About
 from setwise.models.base import SetClassifier
 from setwise.models.climb import climb_both_ways
 from setwise.models.held_out import held_out_parts
-from setwise.models.strength import HELD_OUT_SHARE, MIDDLE, STRENGTHS, is_auto
+from setwise.models.strength import HELD_OUT_SHARE, MIDDLE, ROUGH_TOL, STRENGTHS, is_auto
 from setwise.storage import storable
 
 #: Log-odds beyond which a label is as good as certain: no probability is exactly 0 or 1.
@@ -122,11 +123,14 @@ class BinaryRelevance(SetClassifier):
         weight = None if sample_weight is None else sample_weight[train]
         judges = 1.0 if sample_weight is None else sample_weight[test][:, None]
         truth = Y[test].toarray()
+        X = in_single_precision(X)
 
         def score(C: float) -> float:
+            bank = self._bank(C)
+            bank.tol = max(bank.tol, ROUGH_TOL)
             with warnings.catch_warnings():  # a strength that takes too long is not for long
                 warnings.simplefilter("ignore", NotConverged)
-                bank = self._bank(C).fit(X[train], Y[train], sample_weight=weight)
+                bank.fit(X[train], Y[train], sample_weight=weight)
             z = bank.logits(X[test])
             return -float((judges * (np.logaddexp(0, z) - truth * z)).mean())
 

@@ -18,7 +18,13 @@ from setwise.experiments.pages.statistics import (
     runs_differ,
 )
 from setwise.experiments.sources import shown
-from setwise.experiments.summary import LESS_IS_BETTER, OWN_MEASURE, measures_of, summarised
+from setwise.experiments.summary import (
+    LESS_IS_BETTER,
+    OWN_MEASURE,
+    measures_of,
+    spread,
+    summarised,
+)
 
 WORDS = {
     "set_accuracy": "set accuracy",
@@ -93,6 +99,9 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
         return []
     ours, rivals = entry.contrast
     values, groups = _row_values(records), _row_groups(records)
+    told = {
+        (row["dataset"], row["model"], row["decision"]): row for row in summarised(entry, records)
+    }
     found = []
     for dataset in dict.fromkeys(key[0] for key in values):
         for decision in entry.decisions:
@@ -100,14 +109,18 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
             if measure not in ROW_MEASURES or (dataset, ours, decision, measure) not in values:
                 continue
             sign = 1 if more else -1
-            there = [name for name in rivals if (dataset, name, decision, measure) in values]
+            there = [
+                told[dataset, name, decision]
+                for name in rivals
+                if (dataset, name, decision, measure) in values
+            ]
             if not there:
                 continue
-            means = {name: values[dataset, name, decision, measure].mean() for name in there}
-            best = max(there, key=lambda name: sign * means[name])
+            own = told[dataset, ours, decision]
+            best = max(there, key=lambda row: sign * row["mean"][measure])
             gap, low, high = paired_bootstrap(
                 values[dataset, ours, decision, measure],
-                values[dataset, best, decision, measure],
+                values[dataset, best["model"], decision, measure],
                 groups.get(dataset),
             )
             above, below = (low > 0, high < 0) if more else (high < 0, low > 0)
@@ -115,9 +128,9 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
                 {
                     "dataset": shown(dataset),
                     "measure": WORDS[measure],
-                    "ours": float(values[dataset, ours, decision, measure].mean()),
-                    "rival": best,
-                    "theirs": float(means[best]),
+                    "ours": (own["mean"][measure], spread(own, measure)),
+                    "rival": best["model"],
+                    "theirs": (best["mean"][measure], spread(best, measure)),
                     "gap": gap,
                     "low": low,
                     "high": high,

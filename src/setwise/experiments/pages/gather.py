@@ -14,6 +14,7 @@ from setwise.experiments.registry import PLACES, differences_of
 from setwise.experiments.runner import experiments, find, told
 from setwise.experiments.sources import is_path, shown
 from setwise.experiments.study import Study
+from setwise.experiments.summary import spread
 from setwise.experiments.unit import Experiment, unit_of
 
 Record = dict[str, Any]
@@ -126,7 +127,7 @@ def _references(entry: Entry, rows: list[dict[str, Any]]) -> list[list[Any]]:
             row["model"],
             WORDS.get(measure, "log-likelihood"),
             row["mean"][measure],
-            row["deviation"][measure] if len(row["runs"][measure]) > 1 else None,
+            spread(row, measure),
             value,
         ]
         for row in rows

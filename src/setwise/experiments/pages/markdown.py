@@ -50,7 +50,16 @@ def first_places(facts: dict[str, Any], places: Sequence[dict[str, Any]]) -> lis
 
 def number(value: float, measure: str) -> str:
     """A figure with as many digits as its measure deserves."""
-    return f"{value:.1f}" if measure in (*SECONDS, "cll_loss") else f"{value:.4f}"
+    return f"{value:,.1f}" if measure in (*SECONDS, "cll_loss") else f"{value:.4f}"
+
+
+def published_number(value: float) -> str:
+    """A figure as papers print it: four digits, large ones whole.
+
+    >>> published_number(0.68301), published_number(213400.0)
+    ('0.683', '213,400')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def with_deviation(mean: float, deviation: float | None) -> str:
@@ -68,9 +77,9 @@ def cell_text(cell: Cell, measure: str) -> str:
     if cell.n_runs > 1:
         text += f" ± {number(cell.deviation, measure)}"
     if cell.published is not None:
-        theirs = f"{cell.published:.4g}"
+        theirs = published_number(cell.published)
         if cell.published_deviation is not None:
-            theirs += f" ± {cell.published_deviation:.4g}"
+            theirs += f" ± {published_number(cell.published_deviation)}"
         text += f" ({theirs}){' ' + MARKS[cell.mark] if cell.mark else ''}"
     return text
 
@@ -188,8 +197,8 @@ def more_tables(told: dict[str, Any]) -> list[tuple[str, list[str], list[list[st
     if told["contrasts"]:
         rows = [
             [
-                one["dataset"], one["measure"], f"{one['ours']:.4f}", one["rival"],
-                f"{one['theirs']:.4f}",
+                one["dataset"], one["measure"], with_deviation(*one["ours"]), one["rival"],
+                with_deviation(*one["theirs"]),
                 f"{one['gap']:+.4f} ({one['low']:+.4f} to {one['high']:+.4f})", one["verdict"],
             ]
             for one in told["contrasts"]

@@ -89,11 +89,16 @@ def test_a_model_is_held_against_the_best_of_its_rivals(small):
 def test_a_model_and_its_rival_are_told_with_how_far_their_runs_differ(small):
     entry = replace(small, seeds=(0, 1), contrast=("BR", ("weak",)))
     records = run(entry, None)
+    shifts = {"BR": 0.02, "weak": 0.04}
+    for record in records:
+        measured = record["result"]["measured"]["set_accuracy"]
+        measured["set_accuracy"] += shifts[record["unit"]["model"]] * record["unit"]["seed"]
     cells = pivots(entry, records)[0].rows
     told = contrasts(entry, records)[0]
     for side, name in (("ours", "BR"), ("theirs", "weak")):
-        cell = cells[name]["tiny"]
-        assert told[side] == (cell.mean, cell.deviation)
+        mean, deviation = told[side]
+        assert mean == cells[name]["tiny"].mean
+        assert deviation == pytest.approx(shifts[name] / 2**0.5)
     alone = contrasts(replace(entry, seeds=(0,)), [r for r in records if r["unit"]["seed"] == 0])
     assert alone[0]["ours"][1] is None
 

@@ -9,7 +9,7 @@ from setwise.errors import DataError
 from setwise.experiments import protocol
 from setwise.experiments.encoding import as_numbers
 from setwise.experiments.measuring import run_once
-from setwise.experiments.protocol import PUBLISHED, Protocol, folds, given_splits, part_of
+from setwise.experiments.protocol import PUBLISHED, RANDOM, Protocol, folds, given_splits, part_of
 from setwise.experiments.runner import run_tasks
 from setwise.experiments.sources import load
 from setwise.experiments.unit import units_of
@@ -27,6 +27,20 @@ def test_folds_test_each_row_of_both_parts_once(made_data):
         assert not taught & set(map(tuple, part.X_test.toarray()))
     other = part_of("tiny", folds(4), 2, 0)
     assert (other.X_test.toarray() != parts[0].X_test.toarray()).any()
+
+
+def test_a_random_split_is_of_all_rows_and_of_its_seed(made_data):
+    whole = load_dataset("tiny")
+    X = sparse.vstack([whole.X_train, whole.X_test]).toarray()
+    parts = [part_of("tiny", RANDOM, seed, None) for seed in (0, 0, 1)]
+    tested = [part.X_test.toarray() for part in parts]
+    assert len(tested[0]) == len(X) // 4
+    rows = np.concatenate([parts[0].X_train.toarray(), tested[0]])
+    assert sorted(map(tuple, rows)) == sorted(map(tuple, X))
+    np.testing.assert_array_equal(tested[0], tested[1])
+    assert set(map(tuple, tested[0])) != set(map(tuple, tested[2]))
+    assert RANDOM.numbers == (None,)
+    assert "random split" in str(RANDOM)
 
 
 def test_rows_keep_their_labels_and_groups():
@@ -47,7 +61,7 @@ def test_published_and_given_splits(made_data, monkeypatch):
     part_of("tiny", given_splits(5), 0, 3)
     assert asked == [("tiny", 3)]
     assert given_splits(5).numbers == (0, 1, 2, 3, 4)
-    with pytest.raises(DataError, match="a protocol is published, folds, splits, not 'x'"):
+    with pytest.raises(DataError, match="a protocol is published, folds, splits, random, not 'x'"):
         Protocol("x")
 
 

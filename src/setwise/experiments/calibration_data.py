@@ -21,11 +21,9 @@ from setwise.calibration.first_stage import FirstStage
 from setwise.calibration.kinds import Judged, make_kind
 from setwise.calibration.noise import NO_NOISE
 from setwise.calibration.set_calibrator import FEATURES
-from setwise.data import holdout
-from setwise.data.labels import binary_csr
 from setwise.data.sparse_rows import canonical_csr
 from setwise.experiments.encoding import as_numbers
-from setwise.experiments.protocol import PUBLISHED, part_of
+from setwise.experiments.protocol import PUBLISHED, RANDOM, part_of
 from setwise.experiments.sources import shown
 from setwise.models import BinaryRelevance
 
@@ -64,33 +62,17 @@ def split_data(name: str, seed: int, *, anew: bool = False) -> SplitData:
 
 @lru_cache(maxsize=1)
 def _split(name: str, seed: int, anew: bool) -> SplitData:
-    dataset = as_numbers(part_of(name, PUBLISHED, 0, None))
+    dataset = as_numbers(part_of(name, RANDOM if anew else PUBLISHED, seed, None))
     X, Xt = dataset.X_train, dataset.X_test
     Y, Yt = (dataset.labels.encode(part) for part in (dataset.Y_train, dataset.Y_test))
     train = TrainingRows(X, Y, None, dataset.groups_train)
     test = TrainingRows(Xt, Yt, None, dataset.groups_test)
-    if anew:
-        train, test = _split_anew(train, test, seed)
     if name in TFIDF:
         learnt = TfidfTransformer(sublinear_tf=True).fit(train.X)
         train, test = (
             replace(part, X=canonical_csr(learnt.transform(part.X))) for part in (train, test)
         )
     return SplitData(name, train, test.X, test.Y, test.groups)
-
-
-def _split_anew(
-    train: TrainingRows, test: TrainingRows, seed: int
-) -> tuple[TrainingRows, TrainingRows]:
-    """The same rows, three quarters of them for training; groups stay together."""
-    X = sparse.vstack([sparse.csr_array(part.X) for part in (train, test)], format="csr")
-    Y = sparse.vstack([part.Y for part in (train, test)], format="csr")
-    groups = None
-    if train.groups is not None and test.groups is not None:
-        groups = np.concatenate([train.groups, test.groups])
-    rows = TrainingRows(canonical_csr(X), binary_csr(Y), None, groups)
-    parts = holdout(rows.Y, test_size=0.25, groups=groups, random_state=seed)
-    return rows.taken(parts[0]), rows.taken(parts[1])
 
 
 @dataclass(frozen=True)

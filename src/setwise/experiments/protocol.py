@@ -1,4 +1,4 @@
-"""Which rows teach and which rows test: the published split, folds, or several given splits."""
+"""Which rows teach and which test: the published split, folds, given splits or a random one."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from setwise.data import Dataset, IterativeKFold, holdout
 from setwise.errors import DataError
 from setwise.experiments.sources import is_path, load, version_of
 
-KINDS = ("published", "folds", "splits")
-HELD_OUT = 0.25  # of a user's data that have no test part
+KINDS = ("published", "folds", "splits", "random")
+HELD_OUT = 0.25  # of rows that are split at random, as are a user's that have no test part
 
 
 @dataclass(frozen=True)
 class Protocol:
     """``published``: one split; ``folds``: cross-validation; ``splits``: several given splits.
 
-    Folds are dealt anew for each seed, by iterative stratification, over all rows of a data set.
+    Folds are dealt anew for each seed, by iterative stratification, over all rows of a data set;
+    so are the two parts of ``random``, of which a quarter tests. Groups stay together.
     """
 
     kind: str = "published"
@@ -35,15 +36,17 @@ class Protocol:
     @property
     def numbers(self) -> tuple[int | None, ...]:
         """The parts of a run, each with test rows of its own."""
-        return (None,) if self.kind == "published" else tuple(range(self.count))
+        return (None,) if self.kind in ("published", "random") else tuple(range(self.count))
 
     def __str__(self) -> str:
         if self.kind == "folds":
             return f"{self.count}-fold cross-validation, stratified by labels"
+        if self.kind == "random":
+            return "a random split for each seed, a quarter of all rows for testing"
         return f"{self.count} given splits" if self.kind == "splits" else "the published split"
 
 
-PUBLISHED = Protocol()
+PUBLISHED, RANDOM = Protocol(), Protocol("random")
 
 
 def folds(count: int = 10) -> Protocol:
@@ -64,16 +67,12 @@ def part_of(name: str, protocol: Protocol, seed: int, number: int | None) -> Dat
     if protocol.kind == "folds":
         train, test = dealt(name, protocol.count, seed, version_of(name))[number or 0]
         return with_rows(dataset, train, test)
+    if protocol.kind == "random":
+        return with_rows(dataset, *_held_out(dataset, seed))
     if dataset.Y_test is None:
         if not is_path(name):
             raise DataError(f"{name} has no published split to test on")
-        train, test = holdout(
-            dataset.labels.encode(dataset.Y_train),
-            test_size=HELD_OUT,
-            groups=dataset.groups_train,
-            random_state=0,
-        )
-        return with_rows(dataset, train, test)
+        return with_rows(dataset, *_held_out(dataset, 0))
     return dataset
 
 
@@ -82,11 +81,21 @@ def dealt(
     name: str, count: int, seed: int, version: str = ""
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Row numbers of train and test for each fold; rows are counted through both parts."""
-    dataset = load(name)
+    Y, groups = _all_rows(load(name))
+    return list(IterativeKFold(count, random_state=seed).split(None, Y, groups))
+
+
+def _held_out(dataset: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers of a random split; rows are counted through both parts."""
+    Y, groups = _all_rows(dataset)
+    return holdout(Y, test_size=HELD_OUT, groups=groups, random_state=seed)
+
+
+def _all_rows(dataset: Dataset) -> tuple[sparse.csr_array, np.ndarray | None]:
+    """Labels and groups of training rows and, below them, of test rows."""
     parts = [part for part in (dataset.Y_train, dataset.Y_test) if part is not None]
     Y = sparse.vstack([dataset.labels.encode(part) for part in parts], format="csr")
-    groups = _stacked([dataset.groups_train, dataset.groups_test][: len(parts)])
-    return list(IterativeKFold(count, random_state=seed).split(None, Y, groups))
+    return Y, _stacked([dataset.groups_train, dataset.groups_test][: len(parts)])
 
 
 def with_rows(dataset: Dataset, train: np.ndarray, test: np.ndarray) -> Dataset:

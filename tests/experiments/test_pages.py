@@ -10,11 +10,12 @@ from setwise.experiments import entries
 from setwise.experiments.entry import ModelSpec
 from setwise.experiments.packing import packed, unpacked
 from setwise.experiments.pages import statistics
-from setwise.experiments.pages.compare import contrasts, pivots
+from setwise.experiments.pages.compare import _row_groups, _row_values, contrasts, pivots
 from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
 from setwise.experiments.pages.gather import _references, _warnings, gathered
 from setwise.experiments.pages.html import page_of
 from setwise.experiments.pages.markdown import markdown_of, sentences
+from setwise.experiments.protocol import RANDOM
 from setwise.experiments.records import Results
 from setwise.experiments.runner import run_tasks
 from setwise.experiments.studies import STUDIES
@@ -101,6 +102,27 @@ def test_a_model_and_its_rival_are_told_with_how_far_their_runs_differ(small):
         assert deviation == pytest.approx(shifts[name] / 2**0.5)
     alone = contrasts(replace(entry, seeds=(0,)), [r for r in records if r["unit"]["seed"] == 0])
     assert alone[0]["ours"][1] is None
+
+
+def test_random_splits_are_compared_row_by_row_over_all_seeds(small):
+    entry = replace(small, seeds=(0, 1), protocol=RANDOM)
+    records = run(entry, None)
+    tests = [r["result"]["n_test"] for r in records if r["unit"]["model"] == "BR"]
+    values = _row_values(entry, records)["tiny", "BR", "set_accuracy", "set_accuracy"]
+    told = [
+        r["result"]["measured"]["set_accuracy"]["set_accuracy"]
+        for r in records
+        if (r["unit"]["dataset"], r["unit"]["model"]) == ("tiny", "BR")
+    ]
+    assert len(values) == sum(tests[:2])
+    assert values.mean() == pytest.approx(np.average(told, weights=tests[:2]))
+    weak = pivots(entry, records)[0].rows["weak"]
+    assert not any(cell.is_best for cell in weak.values())  # two runs alone would not tell
+    for record, groups in zip(records[:2], ([0, 0, 1], [0, 1]), strict=True):
+        record["result"]["groups"] = groups
+    assert {r["unit"]["seed"] for r in records[:2]} == {0, 1}
+    assert _row_groups(entry, records)["tiny"].tolist() == [0, 0, 1, 2, 3]
+    assert _row_groups(small, records)["tiny"].tolist() == [0, 1]
 
 
 def test_means_beside_the_authors_program_show_how_far_runs_differ(small):

@@ -77,11 +77,13 @@ class Pivot:
 def pivots(entry: Entry, records: Sequence[dict[str, Any]]) -> list[Pivot]:
     """A table for each measure of an entry.
 
-    On one test part models are compared row by row, on several part by part.
+    On one test part, or the few of random splits, models are compared row by row, on several folds
+    part by part.
     """
     rows = summarised(entry, records)
-    groups = _row_groups(records)
-    by_rows = _row_values(records) if entry.protocol.kind == "published" else {}
+    groups = _row_groups(entry, records)
+    by_row = entry.protocol.kind in ("published", "random")
+    by_rows = _row_values(entry, records) if by_row else {}
     found = []
     for measure in measures_of(entry):
         chosen = [row for row in rows if _belongs(entry, row, measure)]
@@ -98,7 +100,7 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
     if entry.contrast is None:
         return []
     ours, rivals = entry.contrast
-    values, groups = _row_values(records), _row_groups(records)
+    values, groups = _row_values(entry, records), _row_groups(entry, records)
     told = {
         (row["dataset"], row["model"], row["decision"]): row for row in summarised(entry, records)
     }
@@ -260,19 +262,34 @@ def _add_ranks(pivot: Pivot) -> None:
             pivot.published_ranks = dict(zip(told.models, told.mean, strict=True))
 
 
-def _row_groups(records: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
+def _row_groups(entry: Entry, records: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Data set -> the number of each test row's group, where its rows have groups."""
-    return {
-        record["unit"]["dataset"]: np.array(record["result"]["groups"])
-        for record in records
-        if record["status"] == "done" and record["result"].get("groups")
-    }
+    found: dict[str, dict[int, np.ndarray]] = {}
+    for record in records:
+        if record["status"] == "done" and record["result"].get("groups"):
+            unit = record["unit"]
+            groups = np.array(record["result"]["groups"])
+            found.setdefault(unit["dataset"], {})[unit["seed"]] = groups
+    if entry.protocol.kind != "random":
+        return {dataset: next(reversed(seeds.values())) for dataset, seeds in found.items()}
+    return {dataset: _apart([seeds[s] for s in sorted(seeds)]) for dataset, seeds in found.items()}
 
 
-def _row_values(records: Sequence[dict[str, Any]]) -> dict[Any, np.ndarray]:
+def _apart(parts: list[np.ndarray]) -> np.ndarray:
+    """Numbers of groups, part after part, none of them in two parts.
+
+    >>> _apart([np.array([0, 0, 1]), np.array([0, 1])]).tolist()
+    [0, 0, 1, 2, 3]
+    """
+    ends = np.cumsum([0, *(part.max() + 1 for part in parts[:-1])])
+    return np.concatenate([part + end for part, end in zip(parts, ends, strict=True)])
+
+
+def _row_values(entry: Entry, records: Sequence[dict[str, Any]]) -> dict[Any, np.ndarray]:
     """(data set, model, decision, measure) -> values of the test rows, means over seeds.
 
-    Folds of one seed are put one after another, as the tests of all models are.
+    Folds of one seed are put one after another, as the tests of all models are; so are the test
+    parts of random splits: a row in two of them counts twice, and gaps look a little surer.
     """
     found: dict[Any, dict[int, list[np.ndarray]]] = {}
     for record in records:
@@ -286,7 +303,9 @@ def _row_values(records: Sequence[dict[str, Any]]) -> dict[Any, np.ndarray]:
                 found.setdefault(key, {}).setdefault(unit["seed"], []).append(values)
     told = {}
     for key, seeds in found.items():
-        joined = [np.concatenate(parts) for parts in seeds.values()]
-        if len({len(values) for values in joined}) == 1:
+        joined = [np.concatenate(seeds[seed]) for seed in sorted(seeds)]
+        if entry.protocol.kind == "random":
+            told[key] = np.concatenate(joined)
+        elif len({len(values) for values in joined}) == 1:
             told[key] = np.mean(joined, axis=0)
     return told

@@ -49,6 +49,7 @@ ENTRIES: dict[str, Entry] = {
             title="Binary relevance on small data, to see the runner at work",
             datasets=("emotions", "flags"),
             models=(ModelSpec("BR", "BinaryRelevance", grid={"C": (0.01, 0.1, 1.0)}),),
+            seeds=(0, 1),
         ),
     )
 }

@@ -4,6 +4,8 @@ import re
 import pytest
 
 from setwise.pipeline import load_model
+from setwise.pipeline.build import Choice
+from setwise.pipeline.candidates import Candidate
 
 
 def test_it_says_what_it_did_and_what_comes_next(run, folder, tmp_path):
@@ -35,6 +37,25 @@ def test_auto_compares_and_says_why(run, folder, tmp_path, monkeypatch):
     assert re.search(r"BinaryRelevance +0\.\d{4} +\d", said)
     assert re.search(r"CBM +0\.\d{4} +\d", said)
     assert re.search(r"Chosen: \w+ has the best instance F1 on \d+ held-out rows: 0\.\d{4}", said)
+
+
+def test_a_file_that_holds_training_rows_is_told_and_need_not(run, folder, tmp_path, monkeypatch):
+    near = Candidate(Choice("LPkNN", {"metric": "cosine"}))
+    first = Candidate(Choice("BinaryRelevance", {"C": 1e-6}))
+
+    def candidates(*_, keep_rows):
+        return [first, near] if keep_rows else [first]
+
+    monkeypatch.setattr("setwise.pipeline.choose.candidates_for", candidates)
+    arguments = ("--labels", "tags", "--target", "hamming", "--folds", "2")
+    for flags, is_told in (((), True), (("--no-keep-rows",), False), (("--keep-rows",), True)):
+        out = tmp_path / "a.setwise"
+        code, said, _ = run("fit", folder / "train.csv", *arguments, *flags, "--out", out)
+        assert code == 0
+        assert ("The file holds the training rows" in said) == is_told
+        model = load_model(str(out))
+        assert model.settings["keep_rows"] == is_told == model.facts_["keeps_rows"]
+        assert ("LPkNN" in str(model.facts_["trials"])) == is_told
 
 
 def test_settings_come_from_a_file_and_the_command_line_goes_first(run, folder, write, tmp_path):

@@ -12,7 +12,7 @@ from setwise.experiments.packing import packed, unpacked
 from setwise.experiments.pages import statistics
 from setwise.experiments.pages.compare import _row_groups, _row_values, contrasts, pivots
 from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
-from setwise.experiments.pages.gather import _references, _warnings, gathered
+from setwise.experiments.pages.gather import _processors, _references, _warnings, gathered
 from setwise.experiments.pages.html import page_of
 from setwise.experiments.pages.markdown import markdown_of, sentences
 from setwise.experiments.protocol import RANDOM
@@ -238,6 +238,7 @@ def test_warnings_of_fits_are_told_with_model_and_data(small, tmp_path):
     assert told == ["hasty on tiny, other: some targets had not converged after 1 iterations"]
     origin = {"finished": "2026-01-02", "n_units": 2, "seconds": 90, "source": "abc"}
     facts = {"quick": False, "protocol": "", "differences": [], "absent": [], "notes": ""}
+    facts["processors"] = {}
     assert sentences(facts | {"warnings": told, "origin": origin}) == [
         "Measured 2026-01-02: 2 parts, 0.03 hours, source abc.",
         f"Warned of: {told[0]}.",
@@ -258,6 +259,16 @@ def test_warnings_that_differ_in_numbers_are_told_once():
         "BR on scene, yeast: the gap is 0.5 after 300 rounds",
         "BR on scene: the gap is 0.25 after 9",
     ]
+
+
+def test_seconds_of_different_processors_are_told_apart(small):
+    def record(processor, model):
+        return {"machine": {"processor": processor}, "unit": {"model": model}}
+
+    records = [record("slow", "BR"), *(record("fast", name) for name in ("BR", "CBM", "BR"))]
+    timed = replace(small, also=("fit_seconds",))
+    assert list(_processors(timed, records).items()) == [("fast", ["BR", "CBM"]), ("slow", ["BR"])]
+    assert _processors(replace(small, also=("instance_f1",)), records) == {}
 
 
 def test_the_html_page_needs_nothing_else(facts):

@@ -59,7 +59,7 @@ def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_onc
     rows, monkeypatch
 ):
     X, Y = rows
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: CANDIDATES)
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_, **__: CANDIDATES)
     targets = ("f1", "hamming")
     model = AutoDefault(targets, random_state=3).fit(X[:80], Y[:80])
     assert tuple(model.chosen_) == targets
@@ -78,7 +78,7 @@ def test_our_default_compares_once_and_fits_what_is_best_for_several_targets_onc
 def test_one_reranker_of_our_default_is_for_sets_for_f1_and_for_single_labels(rows, monkeypatch):
     X, Y = rows
     groups, seen = np.arange(80) // 2, []
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: CANDIDATES)
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_, **__: CANDIDATES)
     members = [{"model": "BinaryRelevance", "options": {"C": C}, "weight": 0.5} for C in (0.1, 1.0)]
     choices = {
         "set_accuracy": Choice("Reranker", {"members": members}),

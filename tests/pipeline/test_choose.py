@@ -9,7 +9,7 @@ from setwise.models import BinaryRelevance, KernelModel
 from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, fit_table
 from setwise.pipeline import choose as choosing
-from setwise.pipeline.build import Choice, bare_model
+from setwise.pipeline.build import Choice, bare_model, keeps_rows
 from setwise.pipeline.candidates import (
     MOST_CHAINED,
     MOST_LISTED,
@@ -21,7 +21,7 @@ from setwise.pipeline.candidates import (
 
 def tried(*choices):
     """Candidates of these, for any data."""
-    return lambda *_: [Candidate(choice) for choice in choices]
+    return lambda *_, **__: [Candidate(choice) for choice in choices]
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +62,37 @@ def test_candidates_depend_on_the_data(rows):
     X, Y = rows
     found = candidates_for(X, Y, 1.0)
     linear = ["BinaryRelevance", "ClassifierChain", "PairwiseCRF", "PowerSet", "CBM"]
-    assert [c.choice.name for c in found] == linear
-    assert [c.start for c in found] == [None, None, 1.0, 1.0, None]
+    assert [c.choice.name for c in found] == [*linear, "LPkNN"]
+    assert [c.start for c in found] == [None, None, 1.0, 1.0, None, None]
     on_dense = [c.choice for c in candidates_for(X.toarray(), Y, 1.0)[len(linear) :]]
     assert [c.options["inside"]["model"] for c in on_dense[:3]] == linear[1:4]
-    assert [c.name for c in on_dense[3:]] == ["BinaryRelevance", "PowerSet"]
-    assert all(c.options["learner"] == "boosting" for c in on_dense[3:])
+    assert [c.name for c in on_dense[3:]] == ["BinaryRelevance", "PowerSet", "LPkNN"]
+    assert all(c.options["learner"] == "boosting" for c in on_dense[3:5])
+    assert found[-1].choice.options == {"metric": "cosine"}
+    assert on_dense[-1].options == {"metric": "euclidean"}
+
+
+@pytest.mark.parametrize("is_dense", [True, False])
+def test_no_candidate_keeps_rows_where_none_may(rows, is_dense):
+    X, Y = rows
+    X = X.toarray() if is_dense else X
+    every, some = (
+        [one.choice for one in candidates_for(X, Y, 1.0, keep_rows=keep_rows)]
+        for keep_rows in (True, False)
+    )
+    assert some == [choice for choice in every if not keeps_rows(choice)]
+    assert len(some) == len(every) - 1
+
+
+def test_what_keeps_rows_is_found_inside_others():
+    near = {"model": "LPkNN", "options": {}}
+    for name, options in (
+        ("ModelAverage", {"members": [{"model": "CBM", "options": {}}, near]}),
+        ("KernelModel", {"inside": near}),
+        ("MLkNN", {}),
+    ):
+        assert keeps_rows(Choice(name, options))
+    assert not keeps_rows(Choice("Reranker", {"members": [{"model": "CBM", "options": {}}]}))
 
 
 def test_of_very_many_labels_no_chain_is_made(rows):
@@ -85,7 +110,7 @@ def test_of_very_many_sets_no_classes_are_made(rows):
         names = [c.choice.name for c in candidates_for(X, _of_sets(n_sets), 1.0)]
         assert [name for name in ("PairwiseCRF", "PowerSet") if name not in names] == left_out
     names = [c.choice.name for c in candidates_for(X, _of_sets(MOST_LISTED + 1), 1.0)]
-    assert names == ["BinaryRelevance", "ClassifierChain", "CBM"]
+    assert names == ["BinaryRelevance", "ClassifierChain", "CBM", "LPkNN"]
 
 
 def _of_sets(n_sets):
@@ -97,7 +122,7 @@ def _of_sets(n_sets):
 def test_a_penalty_is_looked_for_near_that_of_binary_relevance(rows, monkeypatch):
     X, Y = rows
     models = [Candidate(Choice("PowerSet", {"tol": 1e-3}), start=30.0)]
-    monkeypatch.setattr(choosing, "candidates_for", lambda *_: models)
+    monkeypatch.setattr(choosing, "candidates_for", lambda *_, **__: models)
     asked = []
 
     def watched(model, X, Y, sample_weight=None, groups=None, *, start, seconds):
@@ -165,6 +190,15 @@ def test_kernels_of_more_rows_have_more_landmarks_to_pay_for(rows, monkeypatch):
     cost = timed(rows, monkeypatch, model, [2.0])._cost(Choice("KernelModel", inside), None)
     assert rows[1].shape[0] == 400  # of whose eighth half are landmarks
     assert cost.compared == pytest.approx(8 * 2.0 * 100 / 25, rel=1e-12)
+
+
+def test_neighbours_of_more_rows_have_more_rows_to_pay_for(rows, monkeypatch):
+    comparison = timed(rows, monkeypatch, BinaryRelevance(), [2.0])
+    cost = comparison._cost(Choice("LPkNN", {}), None)
+    assert cost.compared == pytest.approx(8**2 * 2.0, rel=1e-12)
+    n, n_train = rows[1].shape[0], len(comparison.folds[0].train)
+    folds = choosing.folds_of(comparison.settings)
+    assert cost.last == pytest.approx(cost.compared * (n / n_train) ** 2 * (folds + 1), rel=1e-12)
 
 
 def test_models_are_compared_in_single_precision(rows, few_models, monkeypatch):

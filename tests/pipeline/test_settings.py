@@ -27,6 +27,7 @@ def test_toml_becomes_settings(write):
         ({"promise": "yes"}, "promise is one of auto, exact, approximate"),
         ({"held_out": 1.5}, "held_out is a share"),
         ({"budget": 0}, "budget is a number of seconds"),
+        ({"keep_rows": "no"}, "keep_rows is true or false, not 'no'"),
         ({"folds": 1}, "folds is a whole number from 2 up"),
         ({"seed": "one"}, "seed is a whole number, not 'one'"),
         ({"max_words": True}, "max_words is a whole number, not True"),

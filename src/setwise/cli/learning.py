@@ -64,6 +64,10 @@ def add_fit(commands: Any) -> None:
     )  # fmt: skip
     fit.add_argument("--held-out", metavar="SHARE", type=float, help="rows kept apart (0.2)")
     fit.add_argument("--budget", metavar="SECONDS", type=float, help="for auto, about (600)")
+    fit.add_argument(
+        "--keep-rows", action=argparse.BooleanOptionalAction,
+        help="whether auto may take neighbours, whose file holds the training rows (yes)",
+    )  # fmt: skip
     fit.add_argument("--max-words", metavar="N", type=int, help="known words of a column (50000)")
     fit.add_argument("--min-rows", metavar="N", type=int, help="a known word is in so many (2)")
     fit.add_argument("--ngrams", metavar="N", type=int, help="words in a row that count as one (1)")

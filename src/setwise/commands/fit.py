@@ -19,6 +19,10 @@ from setwise.pipeline.judging import MEASURES
 from setwise.storage import check_target
 
 ACCURACIES = (0.9, 0.95)
+ROWS_KEPT = (
+    "The file holds the training rows, as the numbers that their columns became: neighbours "
+    "compare new rows with them. --no-keep-rows leaves neighbours out of what auto may take"
+)
 _WORDS = {
     "set_accuracy": "whole sets exactly right",
     "instance_f1": "F1 of a row, mean",
@@ -86,6 +90,8 @@ def show_fit(talk: Talk, model: TableModel, out: str) -> None:
     talk.show(table)
     if model.note:
         talk.show(Text(f"{model.note}.\n"))
+    if facts.get("keeps_rows"):
+        talk.show(Text(f"{ROWS_KEPT}.\n"))
     talk.show(
         Text(
             f"{facts['model']} learnt from {facts['n_train']:,} rows in {facts['seconds']:.0f} s; "

@@ -35,6 +35,7 @@ class About:
     learners : what it can be made of
     cost : of a fit, in n, d, L and K
     why_not : where there is no joint probability, why
+    keeps_rows : whether a fitted model, and so its file, holds the training rows themselves
 
     Examples
     --------
@@ -47,6 +48,7 @@ class About:
     learners: str
     cost: str
     why_not: str = ""
+    keeps_rows: bool = False
 
     def __post_init__(self) -> None:
         if self.joint == bool(self.why_not):

@@ -153,6 +153,7 @@ class LPkNN(Neighbours):
         joint=True,
         learners="neighbours",
         cost="n² d / 5 to choose its votes; n d for each new row",
+        keeps_rows=True,
     )
     may_choose: ClassVar[bool] = True
 

@@ -141,6 +141,7 @@ class MLkNN(Neighbours):
         learners="neighbours",
         cost="n² d",
         why_not=LABELS_APART,
+        keeps_rows=True,
     )
 
     def __init__(
@@ -234,6 +235,7 @@ class BRkNN(Neighbours):
         learners="neighbours",
         cost="nothing; n d for each new row",
         why_not=LABELS_APART,
+        keeps_rows=True,
     )
 
     def __init__(

@@ -82,6 +82,18 @@ def note_on(name: str) -> str:
     )
 
 
+def keeps_rows(choice: Choice) -> bool:
+    """Whether the file of such a model holds the training rows themselves.
+
+    >>> keeps_rows(Choice("CBM")), keeps_rows(Choice("LPkNN"))
+    (False, True)
+    """
+    inside = [choice.options.get("inside"), *choice.options.get("members", [])]
+    return _class_of(choice.name).about.keeps_rows or any(  # type: ignore[attr-defined]
+        keeps_rows(Choice(one["model"], one["options"])) for one in inside if one
+    )
+
+
 def takes_counts(name: str) -> bool:
     """Whether a model reads counts of words, where others read tf-idf.
 

@@ -16,6 +16,7 @@ MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weight
 MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
 #: Linear models that are also tried as kernel machines.
 BENT = ("ClassifierChain", "PairwiseCRF", "PowerSet")
+NEIGHBOURS = "LPkNN"
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ class Candidate:
     start: float | None = None
 
 
-def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
-    """Models of different kinds.
+def candidates_for(
+    X: Any, Y: sparse.csr_array, C: float, *, keep_rows: bool = True
+) -> list[Candidate]:
+    """Models of different kinds, without ``keep_rows`` none that holds the training rows.
 
     C is the best penalty of binary relevance. Chains, linear in the same features, do well with the
     same, fields and power sets with that or a few times as much. These are fitted roughly, in the
@@ -47,7 +50,15 @@ def candidates_for(X: Any, Y: sparse.csr_array, C: float) -> list[Candidate]:
     if n_sets <= MOST_SETS:
         found.append(Candidate(Choice("PowerSet", rough), start=C))
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
-    return found if sparse.issparse(X) else found + _of_kernels(found) + _boosted(n_sets)
+    if not sparse.issparse(X):
+        found += _of_kernels(found) + _boosted(n_sets)
+    return found + _neighbours(X) if keep_rows else found
+
+
+def _neighbours(X: Any) -> list[Candidate]:
+    """Votes of the nearest rows: weak alone, but they err elsewhere than all others do."""
+    metric = "cosine" if sparse.issparse(X) else "euclidean"  # words, whatever their number
+    return [Candidate(Choice(NEIGHBOURS, {"metric": metric}))]
 
 
 def _of_kernels(linear: list[Candidate]) -> list[Candidate]:

@@ -30,7 +30,7 @@ from setwise.learners.bank_problem import in_single_precision
 from setwise.models import BinaryRelevance
 from setwise.models.kernel_features import n_landmarks_of
 from setwise.models.strength import best_C
-from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of
+from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of, keeps_rows
 from setwise.pipeline.candidates import Candidate, candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
@@ -72,7 +72,7 @@ def compare(
     say("choosing a penalty for binary relevance")
     C = _best_C(rows.taken(folds[0].train), settings)
     trials: list[tuple[Trial, Judged | None]] = []
-    for candidate in candidates_for(X, Y, C):
+    for candidate in candidates_for(X, Y, C, keep_rows=settings.keep_rows):
         say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
         trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
     return Compared(trials, Y, folds, settings, comparison.end)
@@ -167,7 +167,7 @@ class _Comparison:
         answers = Judged.by(
             choice, models, self.rows.X, self.rows.Y, self.folds, self.settings.target
         )
-        last = self._last_fit(seconds[0] * cost.plain_share)
+        last = self._last_fit(choice, seconds[0] * cost.plain_share)
         answers = replace(answers, expected=last)
         trial = Trial(choice.name, choice.options, answers.value, cost.trial + sum(seconds), last)
         if not is_first and last > left - sum(seconds):
@@ -200,14 +200,15 @@ class _Comparison:
         if choice.name == KERNEL:  # more rows have more landmarks, too, up to a number
             most = model.n_landmarks
             ratio *= n_landmarks_of(len(train), most) / n_landmarks_of(len(few), most)
+        ratio = _growth(choice, ratio)
         tries = 0 if start is None else TRIES
         compared = ratio * (first + (tries + len(self.folds) - 1) * plain)
-        last = self._last_fit(ratio * plain)
+        last = self._last_fit(choice, ratio * plain)
         return _Cost(first, compared, last, min(plain / first, 1.0))
 
-    def _last_fit(self, seconds: float) -> float:
+    def _last_fit(self, choice: Choice, seconds: float) -> float:
         """Seconds on all rows: a calibrator, or a reranker, fits each fold's model too."""
-        ratio = self.rows.n / len(self.folds[0].train)
+        ratio = _growth(choice, self.rows.n / len(self.folds[0].train))
         return seconds * ratio * (folds_of(self.settings) + 1)
 
 
@@ -227,6 +228,11 @@ class _Cost:
     def total(self) -> float:
         """Comparison and last fit."""
         return self.compared + self.last
+
+
+def _growth(choice: Choice, ratio: float) -> float:
+    """By how much cost grows with so many times the rows; neighbours compare each with all."""
+    return ratio**2 if keeps_rows(choice) else ratio
 
 
 def _settled(choice: Choice, model: Any) -> Choice:

@@ -16,7 +16,14 @@ from setwise.data.split import holdout
 from setwise.data.statistics import statistics
 from setwise.errors import DataError
 from setwise.metrics import set_measures
-from setwise.pipeline.build import FOLDS, Choice, note_on, takes_counts, with_confidence
+from setwise.pipeline.build import (
+    FOLDS,
+    Choice,
+    keeps_rows,
+    note_on,
+    takes_counts,
+    with_confidence,
+)
 from setwise.pipeline.choose import choose
 from setwise.pipeline.compared import Chosen
 from setwise.pipeline.grouping import groups_of
@@ -176,6 +183,7 @@ def _facts(
         "model_options": chosen.choice.options,
         "reason": chosen.reason,
         "note": note_on(chosen.choice.name),
+        "keeps_rows": keeps_rows(chosen.choice),
         "trials": chosen.trials,
         "roles": [asdict(role) for role in roles],
         "columns": {one.name: [one.kind, one.summary()] for one in encoder.encoders_},

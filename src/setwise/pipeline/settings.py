@@ -42,6 +42,8 @@ class FitSettings:
         The share of rows that "exact" keeps.
     budget : float
         Seconds that "auto" may take about, comparison and last fit together.
+    keep_rows : bool
+        Whether "auto" may take models whose file holds the training rows, as neighbours do.
     max_words, min_rows, ngrams : int
         Of text columns, see ``TextColumn``.
     folds : int, optional
@@ -64,6 +66,7 @@ class FitSettings:
     promise: str = "auto"
     held_out: float = 0.2
     budget: float = 600.0
+    keep_rows: bool = True
     max_words: int = 50_000
     min_rows: int = 2
     ngrams: int = 1
@@ -76,6 +79,8 @@ class FitSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, kinds):
                 raise DataError(f"{name} is {words}, not {value!r}; correct it")
+        if not isinstance(self.keep_rows, bool):
+            raise DataError(f"keep_rows is true or false, not {self.keep_rows!r}; correct it")
         for name in ("labels", "text", "number", "category", "ignore"):
             if not all(isinstance(part, str) for part in getattr(self, name)):
                 raise DataError(f"{name} is a list of columns' names, not {getattr(self, name)!r}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from setwise.experiments.entry import Entry
-from setwise.experiments.pages.compare import WORDS, contrasts, pivots
+from setwise.experiments.pages.compare import SECONDS, WORDS, contrasts, pivots
 from setwise.experiments.records import Results
 from setwise.experiments.registry import PLACES, differences_of
 from setwise.experiments.runner import experiments, find, told
@@ -101,6 +101,7 @@ def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dic
             "seconds": sum(record.get("seconds", 0.0) for record in records),
             "source": _span(record["versions"].get("source", "unknown") for record in records),
         },
+        "processors": _processors(experiment, records),
         "seeds": sorted({record["unit"]["seed"] for record in records}),
         "warnings": _warnings(records),
         "absent": [name for name in experiment.datasets if name not in datasets],
@@ -176,6 +177,18 @@ def _by_model(said: Iterable[tuple[dict[str, Any], str]]) -> list[str]:
         f"{model or 'the study'} on {', '.join(dict.fromkeys(names))}: {text}"
         for (model, text), names in where.items()
     ]
+
+
+def _processors(experiment: Experiment, records: list[Record]) -> dict[str, list[str]]:
+    """Processor -> what was run on it, most of it first; nothing where no seconds are told."""
+    if isinstance(experiment, Study) or not set(experiment.also) & set(SECONDS):
+        return {}
+    models: dict[str, list[str]] = {}
+    for record in records:
+        name = record["machine"].get("processor", "unknown")
+        models.setdefault(name, []).append(record["unit"]["model"])
+    most_first = sorted(models, key=lambda name: -len(models[name]))
+    return {name: list(dict.fromkeys(models[name])) for name in most_first}
 
 
 def _place(place: Any, told_all: dict[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,7 @@ def sentences(told: dict[str, Any]) -> list[str]:
     if told["protocol"]:
         found.append(f"Protocol: {told['protocol']}; seeds {', '.join(map(str, told['seeds']))}.")
     found += told["differences"]
+    found += _apart(told["processors"])
     if told["absent"]:
         found.append(f"Not run yet on {', '.join(told['absent'])}.")
     if told["notes"]:
@@ -109,6 +110,22 @@ def rank_sentence(pivot: Pivot) -> str:
         f"(Friedman, p = {p:.3g}); critical difference {ranks['critical_difference']:.2f} "
         "(Nemenyi)."
     )
+
+
+def _apart(processors: dict[str, list[str]]) -> list[str]:
+    """Which seconds do not compare, as they were taken on different processors.
+
+    >>> for sentence in _apart({"EPYC": ["BR", "CBM"], "Xeon": ["CBM"]}):
+    ...     print(sentence)
+    Mostly run on EPYC; on Xeon: CBM. Seconds of one do not compare with those of the other.
+    """
+    first, *others = processors or [""]
+    if not others:
+        return []
+    those = "; ".join(f"on {name}: {', '.join(processors[name])}" for name in others)
+    return [
+        f"Mostly run on {first}; {those}. Seconds of one do not compare with those of the other."
+    ]
 
 
 def _measured(origin: dict[str, Any]) -> str:

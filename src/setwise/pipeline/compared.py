@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 
 from setwise.pipeline.averaging import averaged
-from setwise.pipeline.build import Choice
+from setwise.pipeline.build import RERANKED_AVERAGE, Choice
 from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, worth
 from setwise.pipeline.reranking import reranked_average, reranked_labels
 from setwise.pipeline.settings import FitSettings
@@ -54,7 +54,9 @@ class Compared:
     def chosen(self, target: str) -> Chosen:
         """The best for a target; one that they were not tried for needs no tuning.
 
-        Several models together are taken unless a single one is clearly better.
+        Several models together are taken unless a single one is clearly better, and for set
+        accuracy reranked, unless their average is: in folds of training rows of six data sets
+        reranking had .006 to .043 more sets right on four, and was within chance on two.
         """
         tried = [self._turned(trial, judged, target) for trial, judged in self.trials]
         parts = [one for _, one in tried if one is not None]
@@ -65,7 +67,7 @@ class Compared:
             trials.append(Trial(name, options, one.value, 0.0, one.expected))
         best = max([*parts, *single], key=lambda one: worth(one.value, target))
         if several:
-            together = max(several, key=lambda one: worth(one.value, target))
+            together = self._trusted(several, target)
             if not clearly_better(best, together, self.Y, self.folds, target):
                 best = together
         return Chosen(
@@ -81,6 +83,16 @@ class Compared:
         single = [reranked_labels(parts, self.Y, self.folds, settings, self.left)]
         several.append(reranked_average(parts, self.Y, self.folds, settings, self.left))
         return [one for one in single if one], [one for one in several if one]
+
+    def _trusted(self, several: list[Judged], target: str) -> Judged:
+        """The reranker for its own measure, where the average is not clearly better; or the best."""
+        best = max(several, key=lambda one: worth(one.value, target))
+        names = [one.choice.name for one in several]
+        if target != "set_accuracy" or RERANKED_AVERAGE not in names:
+            return best
+        reranked = several[names.index(RERANKED_AVERAGE)]
+        is_clear = clearly_better(best, reranked, self.Y, self.folds, target)
+        return best if is_clear else reranked
 
     def _turned(
         self, trial: Trial, judged: Judged | None, target: str

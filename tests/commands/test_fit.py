@@ -52,7 +52,9 @@ def test_a_file_that_holds_training_rows_is_told_and_need_not(run, folder, tmp_p
         out = tmp_path / "a.setwise"
         code, said, _ = run("fit", folder / "train.csv", *arguments, *flags, "--out", out)
         assert code == 0
-        assert ("The file holds the training rows" in said) == is_told
+        said = " ".join(said.split())  # lines are as wide as the terminal
+        assert ("The file holds training rows" in said) == is_told
+        assert ("--no-keep-rows does without" in said) == is_told
         model = load_model(str(out))
         assert model.settings["keep_rows"] == is_told == model.facts_["keeps_rows"]
         assert ("LPkNN" in str(model.facts_["trials"])) == is_told
@@ -89,6 +91,7 @@ def test_settings_come_from_a_file_and_the_command_line_goes_first(run, folder, 
         (("--labels", "tags", "--model", "ModelAverage", "--option", "members=3"), "is a list of"),
         (("--labels", "tags", "--model", "KernelModel", "--option", "inside=3"), "is an object"),
         (("--labels", "tags", "--model", "Reranker"), "Reranker is what auto makes of the models"),
+        (("--labels", "tags", "--model", "MLkNN", "--no-keep-rows"), "would hold training rows"),
         ((), "nothing says which column holds the labels; pass --labels"),
         (("--labels", "tags", "--settings", "none.toml"), "none.toml: no such file of settings"),
     ],

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from setwise.distributions import BernoulliMixture, Product
+from setwise.distributions import BernoulliMixture, Product, Support
 from setwise.distributions.base import Distribution
 from setwise.errors import LabelMismatch
 
@@ -16,7 +16,12 @@ def mixture(allow_empty=True):
 
 @pytest.mark.parametrize("allow_empty", [True, False])
 def test_probabilities_are_those_given_the_list(allow_empty):
-    for distribution in (mixture(allow_empty), Product(mixture().logits[:, 0], allow_empty)):
+    listed = np.random.default_rng(1).normal(size=(6, len(SETS)))
+    others = Support(
+        np.vstack([SETS[1:], [[1, 1, 0, 0]]]), listed, allow_empty
+    )  # without the first
+    product = Product(mixture().logits[:, 0], allow_empty)
+    for distribution in (mixture(allow_empty), product, others):
         p = np.stack([np.exp(distribution.log_prob(np.tile(s, (6, 1)))) for s in SETS], axis=1)
         support = distribution.on_support(SETS)
         found = np.stack([np.exp(support.log_prob(np.tile(s, (6, 1)))) for s in SETS], axis=1)

@@ -10,11 +10,18 @@ from setwise.experiments import entries
 from setwise.experiments.entry import ModelSpec
 from setwise.experiments.packing import packed, unpacked
 from setwise.experiments.pages import statistics
-from setwise.experiments.pages.compare import _row_groups, _row_values, contrasts, pivots
+from setwise.experiments.pages.compare import contrasts, pivots
 from setwise.experiments.pages.drawings import critical_difference_diagram, curves, ticks
-from setwise.experiments.pages.gather import _processors, _references, _warnings, gathered
+from setwise.experiments.pages.gather import (
+    _has_seconds,
+    _processors,
+    _references,
+    _warnings,
+    gathered,
+)
 from setwise.experiments.pages.html import page_of
 from setwise.experiments.pages.markdown import markdown_of, sentences
+from setwise.experiments.pages.paired import RowsByModel
 from setwise.experiments.protocol import RANDOM
 from setwise.experiments.records import Results
 from setwise.experiments.runner import run_tasks
@@ -108,7 +115,10 @@ def test_random_splits_are_compared_row_by_row_over_all_seeds(small):
     entry = replace(small, seeds=(0, 1), protocol=RANDOM)
     records = run(entry, None)
     tests = [r["result"]["n_test"] for r in records if r["unit"]["model"] == "BR"]
-    values = _row_values(entry, records)["tiny", "BR", "set_accuracy", "set_accuracy"]
+    own, key = RowsByModel.of(entry, records), ("tiny", "BR", "set_accuracy", "set_accuracy")
+    pair = own.pair(key, ("tiny", "weak", *key[2:]))
+    values = pair.ours
+    assert pair.inflation == pytest.approx(1.25**0.5)
     told = [
         r["result"]["measured"]["set_accuracy"]["set_accuracy"]
         for r in records
@@ -121,8 +131,35 @@ def test_random_splits_are_compared_row_by_row_over_all_seeds(small):
     for record, groups in zip(records[:2], ([0, 0, 1], [0, 1]), strict=True):
         record["result"]["groups"] = groups
     assert {r["unit"]["seed"] for r in records[:2]} == {0, 1}
-    assert _row_groups(entry, records)["tiny"].tolist() == [0, 0, 1, 2, 3]
-    assert _row_groups(small, records)["tiny"].tolist() == [0, 1]
+    grouped = RowsByModel.of(entry, records)
+    assert grouped.pair(key, key).groups.tolist() == [0, 0, 1, 2, 3]
+    assert RowsByModel.of(small, records).groups["tiny"][0].tolist() == [0, 1]
+
+
+def test_models_are_paired_on_the_random_parts_that_both_have():
+    keys = [("tiny", name, "f1", "f1") for name in "abc"]
+    parts = {0: np.zeros(2), 1: np.ones(3), 2: np.full(2, 2.0)}
+    rows = RowsByModel(
+        {
+            keys[0]: {part: parts[part] for part in (0, 1)},
+            keys[1]: {part: parts[part] for part in (1, 2)},
+            keys[2]: {0: parts[0]},
+        },
+        {"tiny": {0: np.array([0, 1]), 1: np.array([0, 0, 1]), 2: np.array([1, 0])}},
+    )
+    pair = rows.pair(keys[0], keys[1])
+    assert (pair.ours.tolist(), pair.groups.tolist()) == ([1, 1, 1], [0, 0, 1])
+    assert pair.inflation == 1
+    assert rows.pair(keys[1], keys[2]) is None
+    assert rows.pair(keys[0], ("tiny", "missing", "f1", "f1")) is None
+
+
+def test_parts_that_test_anew_make_a_mean_surer():
+    # as pooling the rows of both would have it, but for those that are in both
+    pooled = statistics.standard_error(np.tile([0.0, 1.0], 100))
+    alone = statistics.standard_error(np.tile([0.0, 1.0], 50))
+    assert statistics.noise_of_parts(0.0, 2, alone) == pytest.approx(pooled * 1.25**0.5)
+    assert statistics.noise_of_parts(0.5, 2, alone) == pytest.approx((0.5**2 / 2 * 1.25) ** 0.5)
 
 
 def test_means_beside_the_authors_program_show_how_far_runs_differ(small):
@@ -266,9 +303,15 @@ def test_seconds_of_different_processors_are_told_apart(small):
         return {"machine": {"processor": processor}, "unit": {"model": model}}
 
     records = [record("slow", "BR"), *(record("fast", name) for name in ("BR", "CBM", "BR"))]
-    timed = replace(small, also=("fit_seconds",))
-    assert list(_processors(timed, records).items()) == [("fast", ["BR", "CBM"]), ("slow", ["BR"])]
-    assert _processors(replace(small, also=("instance_f1",)), records) == {}
+    told = [("fast", ["BR", "CBM"]), ("slow", ["BR"])]
+    assert list(_processors(records, True).items()) == told
+    assert _processors(records, False) == {}
+    for also, has_seconds in (("fit_seconds", True), ("instance_f1", False)):
+        assert _has_seconds(replace(small, also=(also,)), {}) == has_seconds
+    study = Study("s", "A study", ("a",), lambda name, seed: 0, tabulate)
+    for column in ("value", "seconds to fit"):
+        tables = {"tables": [{"columns": ("data", column)}]}
+        assert _has_seconds(study, tables) == column.startswith("seconds")
 
 
 def test_the_html_page_needs_nothing_else(facts):

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
 from setwise.errors import DataError
+from setwise.learners import boosted
 from setwise.learners.boosted_trees import BinnedRows
 from setwise.learners.boosting import (
     BoostedBank,
@@ -408,6 +409,29 @@ def test_lightgbm_is_never_asked_for_another_number_of_threads(monkeypatch, n_jo
     ours = [given for given in asked if given != {"objective": "none"}]  # it says that to itself
     assert len(ours) >= 5
     assert {given.get("num_threads") for given in ours} == {1}
+
+
+def test_rows_alone_in_their_bins_keep_sparse_columns_and_learn_the_same(monkeypatch):
+    random = np.random.default_rng(0)
+    X = sparse.random_array((300, 600), density=0.02, rng=random, format="csr")
+    Y = ((X @ random.normal(size=(600, 2))) > 0).astype(float)
+    made = []
+
+    class Recorded(BinnedRows):
+        def __init__(self, *given, **named):
+            super().__init__(*given, **named)
+            made.append(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(boosted, "BinnedRows", Recorded)
+        alone = BoostedBank(5, n_jobs=1).fit(X, Y)
+    shared = BoostedBank(5, n_jobs=1).fit(BinnedRows(X), Y)
+    assert [rows.parameters["is_enable_sparse"] for rows in made] == [True]
+    assert not BinnedRows(X).parameters["is_enable_sparse"]
+    np.testing.assert_allclose(alone.logits(X), shared.logits(X), rtol=1e-12)
+    for share in (lambda: made[0].subset(np.arange(9)), lambda: made[0].others(X[:9])):
+        with pytest.raises(DataError, match="alone in their bins"):
+            share()
 
 
 def test_a_part_of_the_rows_may_be_denser_than_all(tmp_path):

@@ -66,7 +66,7 @@ def add_fit(commands: Any) -> None:
     fit.add_argument("--budget", metavar="SECONDS", type=float, help="for auto, about (600)")
     fit.add_argument(
         "--keep-rows", action=argparse.BooleanOptionalAction,
-        help="whether auto may take neighbours, whose file holds the training rows (yes)",
+        help="whether the file may hold training rows, for neighbours and kernels (yes)",
     )  # fmt: skip
     fit.add_argument("--max-words", metavar="N", type=int, help="known words of a column (50000)")
     fit.add_argument("--min-rows", metavar="N", type=int, help="a known word is in so many (2)")

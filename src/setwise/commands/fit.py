@@ -14,14 +14,15 @@ from rich.text import Text
 from setwise.commands.talk import Talk, share
 from setwise.errors import FormatError
 from setwise.pipeline import FitSettings, Reading, TableModel, fit_table, read_settings, read_table
+from setwise.pipeline.build import Choice, keeps_rows
 from setwise.pipeline.compared import named
 from setwise.pipeline.judging import MEASURES
 from setwise.storage import check_target
 
 ACCURACIES = (0.9, 0.95)
 ROWS_KEPT = (
-    "The file holds the training rows, as the numbers that their columns became: neighbours "
-    "compare new rows with them. --no-keep-rows leaves neighbours out of what auto may take"
+    "The file holds training rows, all or some, as the numbers that their columns became: new rows "
+    "are compared with them."
 )
 _WORDS = {
     "set_accuracy": "whole sets exactly right",
@@ -90,8 +91,10 @@ def show_fit(talk: Talk, model: TableModel, out: str) -> None:
     talk.show(table)
     if model.note:
         talk.show(Text(f"{model.note}.\n"))
-    if facts.get("keeps_rows"):
-        talk.show(Text(f"{ROWS_KEPT}.\n"))
+    chosen = Choice(facts["model"], facts["model_options"])
+    if facts.get("keeps_rows", keeps_rows(chosen)):  # files of before do not say it
+        hint = " --no-keep-rows does without such models." if facts["trials"] else ""
+        talk.show(Text(f"{ROWS_KEPT}{hint}\n"))
     talk.show(
         Text(
             f"{facts['model']} learnt from {facts['n_train']:,} rows in {facts['seconds']:.0f} s; "

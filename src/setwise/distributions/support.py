@@ -86,6 +86,13 @@ class Support(Distribution):
         listed[column < 0] = -np.inf
         return listed
 
+    def on_support(self, sets: Any) -> Support:
+        """The same distribution, given that the set is one of ``sets`` (m, L), each once."""
+        listed = self._listed(sets)
+        place = self._index.find(listed)
+        scores = np.where(place < 0, -np.inf, self._log_p[:, place])
+        return Support(listed, scores, allow_empty=self.allow_empty)
+
     def marginals(self) -> np.ndarray:
         """P(y_l = 1), (n, L)."""
         marginals: np.ndarray = self._p @ self.sets

@@ -310,8 +310,8 @@ METHOD_ENTRIES = (
         protocol=RANDOM,
         notes="Rows are split at random, as in the thesis, which does not say how many are for "
         "testing. Published test rows of tmc2007 are unlike its training rows, and half of "
-        "rcv1sub1's teach: all methods have more here than in rerank-methods, whose remarks on "
-        "methods and seconds hold here, too.",
+        "rcv1sub1's teach: on these two all methods have more here than in rerank-methods, whose "
+        "remarks on methods and seconds hold here, too.",
     ),
     Entry(
         name="rerank-sets",

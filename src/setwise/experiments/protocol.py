@@ -49,6 +49,17 @@ class Protocol:
 PUBLISHED, RANDOM = Protocol(), Protocol("random")
 
 
+def shared_error(n_parts: int) -> float:
+    """How many times as large the error over random test parts is as over rows that all differ.
+
+    A row is in each part by a chance of ``HELD_OUT``, and errs alike in all that it is in.
+
+    >>> shared_error(1), round(shared_error(2), 3)
+    (1.0, 1.118)
+    """
+    return float(np.sqrt(1 + (n_parts - 1) * HELD_OUT))
+
+
 def folds(count: int = 10) -> Protocol:
     """Cross-validation."""
     return Protocol("folds", count)

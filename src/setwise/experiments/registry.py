@@ -66,7 +66,7 @@ PLACES = (
         ("rerank-methods", "rerank-random", "rerank"),
         "wise and mscoco are not at hand",
     ),
-    Place(LI_2019, "Table 4.4", "seconds of training", ("rerank-methods",)),
+    Place(LI_2019, "Table 4.4", "seconds of training", ("rerank-methods", "rerank-random")),
     Place(LI_2019, "Figure 4.6", "the number of candidates", ("rerank-candidates",)),
     Place(LI_2019, "Figures 4.7 to 4.9", "noisy annotators", ("noise",), "there on mscoco"),
     Place(LI_2019, "Tables E.1, E.2", "kinds of boosting, calibration", ("calibration",)),

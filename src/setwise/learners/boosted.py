@@ -294,7 +294,8 @@ class Boosted(ABC):
             if given is not None:
                 binned = given.subset(np.flatnonzero(counted))
             else:
-                binned = BinnedRows(rows if counted.all() else rows[counted], max_bins)
+                some = rows if counted.all() else rows[counted]
+                binned = BinnedRows(some, max_bins, alone=True)
             binned.source = X
             self._binned, self._counted = binned, counted
         return binned

@@ -30,8 +30,9 @@ MOST_FEATURES_BY_ROWS = 500
 
 # If rows in the bins of others, a subset of them say, have more entries than this, and would have
 # fewer by the density of those others, LightGBM counts them in 16 bits, and writes outside its
-# buffers; by columns that are kept sparse, too. So columns are never sparse, and such rows are read
-# by columns.
+# buffers; by columns that are kept sparse, too. So no column is sparse in bins that others may
+# share, and such rows are read by columns. Rows that are alone keep sparse columns: words are then
+# learnt from seven times as fast.
 MOST_IN_16_BITS = 2**16 - 1
 
 # Histograms of small integers fit the cache. The levels are as many as a byte holds, with room for
@@ -66,17 +67,20 @@ class TreeSettings:
 class BinnedRows:
     """Rows X (n, d) with their features cut into at most ``max_bins`` bins, once and for all.
 
-    X is kept for prediction and must not be changed in place afterwards.
+    X is kept for prediction and must not be changed in place afterwards. ``alone`` promises that no
+    subset of them and no other rows will share their bins.
     """
 
-    def __init__(self, X: Any, max_bins: int = 31, bins: SharedBins | None = None) -> None:
+    def __init__(
+        self, X: Any, max_bins: int = 31, bins: SharedBins | None = None, *, alone: bool = False
+    ) -> None:
         self.source = X
         self.X = check_rows(X)
         if not self.X.shape[0]:
             raise DataError("there are no rows to learn from; pass at least one")
         if max_bins < 2:
             raise DataError(f"max_bins must be at least 2, not {max_bins!r}; correct it")
-        self.max_bins = max_bins
+        self.max_bins, self.alone = max_bins, alone
         self._density = density_of(self.X) if bins is None else bins.density
         has_room = bins is None or may_be_read_by_rows(self.X, bins.density)
         self._by_rows = has_room and self.X.shape[1] <= MOST_FEATURES_BY_ROWS
@@ -91,7 +95,7 @@ class BinnedRows:
             "max_bin": self.max_bins,
             "min_data_in_bin": 1,
             "feature_pre_filter": False,
-            "is_enable_sparse": False,
+            "is_enable_sparse": self.alone,
             "force_row_wise": self._by_rows,
             "force_col_wise": not self._by_rows,
             "num_threads": ONE_THREAD,
@@ -110,7 +114,7 @@ class BinnedRows:
 
     def subset(self, rows: np.ndarray) -> BinnedRows:
         """Some of the rows, in rising order, in the same bins; cheap."""
-        rows, whole = np.asarray(rows), self._dataset
+        rows, whole = np.asarray(rows), self._shared()
 
         def put(parameters: dict[str, Any]) -> Any:
             return whole.subset(rows, params=parameters)
@@ -119,8 +123,13 @@ class BinnedRows:
 
     def others(self, X: Any) -> BinnedRows:
         """Other rows, in the same bins."""
-        bins = SharedBins(_put(X, reference=self._dataset), self._density)
+        bins = SharedBins(_put(X, reference=self._shared()), self._density)
         return BinnedRows(X, self.max_bins, bins)
+
+    def _shared(self) -> Any:
+        if self.alone:
+            raise DataError("these rows were to be alone in their bins; make them without alone")
+        return self._dataset
 
 
 def _put(X: Any, reference: Any = None) -> Callable[[dict[str, Any]], Any]:

@@ -35,7 +35,8 @@ class About:
     learners : what it can be made of
     cost : of a fit, in n, d, L and K
     why_not : where there is no joint probability, why
-    keeps_rows : whether a fitted model, and so its file, holds the training rows themselves
+    keeps_rows : whether a fitted model, and so its file, may hold training rows themselves, all of
+        them or, as centres that stand for one row alone, some
 
     Examples
     --------

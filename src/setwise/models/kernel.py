@@ -85,6 +85,7 @@ class KernelModel(SetClassifier):
         joint=True,
         learners="any model",
         cost="n d m for m landmarks, then that of its model with m features",
+        keeps_rows=True,
     )
 
     def __init__(

@@ -6,7 +6,8 @@
 so that φ(x) . φ(x') is nearly k(x, x'), and exactly so where one of both is a landmark. A linear
 model of φ(x) is then a kernel machine, without a kernel between all pairs of rows (Williams and
 Seeger 2001). The landmarks are centres of rows, which serve better than rows do (Zhang, Tsang and
-Kwok 2008), and there are at most half as many: none is meant to stand for one row alone.
+Kwok 2008), and there are at most half as many. A row that is far from all others may be one
+by itself.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class KernelFeatures:
 
 
 def n_landmarks_of(n: int, most: int) -> int:
-    """How many landmarks n rows have: none of them stands for one row alone.
+    """How many landmarks n rows have: two rows or more for each, on average.
 
     >>> n_landmarks_of(100, most=500), n_landmarks_of(10_000, most=500)
     (50, 500)

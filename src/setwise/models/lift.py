@@ -86,6 +86,7 @@ class LIFT(SetClassifier):
         learners="logistic on distances",
         cost="n d M, M centres in all",
         why_not=LABELS_APART,
+        keeps_rows=True,
     )
 
     def __init__(

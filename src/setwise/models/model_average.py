@@ -182,8 +182,10 @@ class ModelAverage(SetClassifier):
         return likeliest_weights(log_prob, None if sample_weight is None else sample_weight[rows])
 
     def _distribution(self, X: Any) -> Distribution:
+        said = [model.predict_dist(X) for model in self.models_]  # each holds what it has room for
+
         def average(rows: Any) -> Experts:
-            parts = [model.predict_dist(X[rows]) for model in self.models_]
+            parts = [one.rows(rows) for one in said]
             log_pi = np.tile(np.log(self.weights_), (parts[0].n_rows, 1))
             if self.estimators is None:  # other rows may have other models, without places
                 return Experts(log_pi, parts, most_listed=LISTED, warn=False)
@@ -200,7 +202,7 @@ class ModelAverage(SetClassifier):
         n, L = X.shape[0], len(self.label_names_)
         size = max(1, BATCH_CELLS // (CELLS_A_LABEL * L))
         if n <= size:
-            return average(slice(None))
+            return average(slice(0, n))
         return Batched(average, np.arange(n), L, size, allow_empty=self.allow_empty_)
 
     def _iterations(self) -> int:

@@ -244,21 +244,25 @@ class LPkNN(Neighbours):
         return float(squared[squared > 0].mean()) if squared.any() else 0.0
 
     def _distribution(self, X: Any) -> Distribution:
-        index = SetIndex(self.sets_)  # for all batches
+        # Neighbours are few, and found once; votes for all sets are made when they are asked for.
+        near, squared = nearest_with_distances(
+            self._comparable(self._asking(X)), self.rows_, self.n_neighbours_, n_jobs=self.n_jobs
+        )
+        index = SetIndex(self.sets_)
         n, (m, L) = X.shape[0], self.sets_.shape
         size = max(1, BATCH_CELLS // m)
         if n <= size:
-            return self._support(X, index)
+            return self._support(near, squared, index)
         return Batched(
-            lambda rows: self._support(X[rows], index), np.arange(n), L, size, self.allow_empty_
+            lambda rows: self._support(near[rows], squared[rows], index),
+            np.arange(n),
+            L,
+            size,
+            self.allow_empty_,
         )
 
-    def _support(self, X: Any, index: SetIndex) -> Support:
-        """Votes of the neighbours for the sets of training, (b, m)."""
-        asking = self._comparable(self._asking(X))
-        near, squared = nearest_with_distances(
-            asking, self.rows_, self.n_neighbours_, n_jobs=self.n_jobs
-        )
+    def _support(self, near: np.ndarray, squared: np.ndarray, index: SetIndex) -> Support:
+        """Votes of the neighbours (b, k) for the sets of training, (b, m)."""
         b, m = near.shape[0], self.sets_.shape[0]
         weight = self.row_weights_[near] * votes(squared, self.typical_, self.decay_)
         cells = m * np.arange(b)[:, None] + self.set_of_row_[near]

@@ -63,8 +63,12 @@ def about(name: str) -> str:
 
 
 def facts_of(name: str) -> dict[str, str]:
-    """A model in words: what it is, its paper, whether it is joint, its learners, its cost."""
-    return {"what": about(name), **_class_of(name).about.said}  # type: ignore[attr-defined]
+    """A model in words: what it is, its paper, whether it is joint, its learners, its cost.
+
+    Last, whether its file may hold training rows.
+    """
+    held = {"keeps_rows": "yes" if keeps_rows(Choice(name)) else "no"}
+    return {"what": about(name), **_class_of(name).about.said, **held}  # type: ignore[attr-defined]
 
 
 def note_on(name: str) -> str:
@@ -83,7 +87,7 @@ def note_on(name: str) -> str:
 
 
 def keeps_rows(choice: Choice) -> bool:
-    """Whether the file of such a model holds the training rows themselves.
+    """Whether the file of such a model may hold training rows themselves.
 
     >>> keeps_rows(Choice("CBM")), keeps_rows(Choice("LPkNN"))
     (False, True)

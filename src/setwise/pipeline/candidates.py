@@ -10,7 +10,7 @@ from scipy import sparse
 from setwise.data.labels import distinct_sets
 from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
 from setwise.models.strength import ROUGH_TOL
-from setwise.pipeline.build import KERNEL, Choice
+from setwise.pipeline.build import KERNEL, Choice, keeps_rows
 
 MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weights, and cost less
 MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
@@ -34,14 +34,14 @@ class Candidate:
 def candidates_for(
     X: Any, Y: sparse.csr_array, C: float, *, keep_rows: bool = True
 ) -> list[Candidate]:
-    """Models of different kinds, without ``keep_rows`` none that holds the training rows.
+    """Models of different kinds, without ``keep_rows`` none that may hold training rows.
 
     C is the best penalty of binary relevance. Chains, linear in the same features, do well with the
     same, fields and power sets with that or a few times as much. These are fitted roughly, in the
     end too: what is judged is what is used.
     """
     n_sets, n_labels = len(distinct_sets(Y)), Y.shape[1]
-    found = [Candidate(Choice("BinaryRelevance", {"C": C}))]
+    found = [Candidate(Choice("BinaryRelevance", {"C": C})), _neighbours(X)]
     if n_labels <= MOST_CHAINED:
         found.append(Candidate(Choice("ClassifierChain", {"order": "frequency", "C": C})))
     rough = {"tol": ROUGH_TOL}
@@ -52,13 +52,13 @@ def candidates_for(
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
     if not sparse.issparse(X):
         found += _of_kernels(found) + _boosted(n_sets)
-    return found + _neighbours(X) if keep_rows else found
+    return [one for one in found if keep_rows or not keeps_rows(one.choice)]
 
 
-def _neighbours(X: Any) -> list[Candidate]:
+def _neighbours(X: Any) -> Candidate:
     """Votes of the nearest rows: weak alone, but they err elsewhere than all others do."""
     metric = "cosine" if sparse.issparse(X) else "euclidean"  # words, whatever their number
-    return [Candidate(Choice(NEIGHBOURS, {"metric": metric}))]
+    return Candidate(Choice(NEIGHBOURS, {"metric": metric}))
 
 
 def _of_kernels(linear: list[Candidate]) -> list[Candidate]:

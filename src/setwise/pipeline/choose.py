@@ -30,8 +30,8 @@ from setwise.learners.bank_problem import in_single_precision
 from setwise.models import BinaryRelevance
 from setwise.models.kernel_features import n_landmarks_of
 from setwise.models.strength import best_C
-from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of, keeps_rows
-from setwise.pipeline.candidates import Candidate, candidates_for
+from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of
+from setwise.pipeline.candidates import NEIGHBOURS, Candidate, candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
 from setwise.pipeline.settings import FitSettings
@@ -232,7 +232,7 @@ class _Cost:
 
 def _growth(choice: Choice, ratio: float) -> float:
     """By how much cost grows with so many times the rows; neighbours compare each with all."""
-    return ratio**2 if keeps_rows(choice) else ratio
+    return ratio**2 if choice.name == NEIGHBOURS else ratio
 
 
 def _settled(choice: Choice, model: Any) -> Choice:

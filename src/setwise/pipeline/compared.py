@@ -85,7 +85,7 @@ class Compared:
         return [one for one in single if one], [one for one in several if one]
 
     def _trusted(self, several: list[Judged], target: str) -> Judged:
-        """The reranker for its own measure, where the average is not clearly better; or the best."""
+        """The reranker for its own measure, unless the average is clearly better; or the best."""
         best = max(several, key=lambda one: worth(one.value, target))
         names = [one.choice.name for one in several]
         if target != "set_accuracy" or RERANKED_AVERAGE not in names:

@@ -129,6 +129,11 @@ def _chosen(X: Any, rows: _Rows, settings: FitSettings, say: Say) -> Chosen:
     if settings.model != "auto":
         choice = Choice(settings.model, dict(settings.options))
         with_confidence(choice, settings)  # refuses what it does not know before anything is done
+        if keeps_rows(choice) and not settings.keep_rows:
+            raise DataError(
+                f"the file of {choice.name} would hold training rows; take another --model, or "
+                "let it: --keep-rows"
+            )
         return Chosen(choice, [], "as you said")
     if settings.options:
         raise DataError(

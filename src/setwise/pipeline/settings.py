@@ -43,7 +43,7 @@ class FitSettings:
     budget : float
         Seconds that "auto" may take about, comparison and last fit together.
     keep_rows : bool
-        Whether "auto" may take models whose file holds the training rows, as neighbours do.
+        Whether the model's file may hold training rows, as those of neighbours and kernels do.
     max_words, min_rows, ngrams : int
         Of text columns, see ``TextColumn``.
     folds : int, optional

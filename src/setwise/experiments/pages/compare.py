@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from setwise.experiments.entry import Entry
-from setwise.experiments.packing import unpacked
+from setwise.experiments.pages.paired import RowsByModel
 from setwise.experiments.pages.statistics import (
     noise_of,
+    noise_of_parts,
     paired_bootstrap,
     ranks,
     rows_differ,
@@ -81,14 +82,13 @@ def pivots(entry: Entry, records: Sequence[dict[str, Any]]) -> list[Pivot]:
     part by part.
     """
     rows = summarised(entry, records)
-    groups = _row_groups(entry, records)
     by_row = entry.protocol.kind in ("published", "random")
-    by_rows = _row_values(entry, records) if by_row else {}
+    by_rows = RowsByModel.of(entry, records if by_row else [])
     found = []
     for measure in measures_of(entry):
         chosen = [row for row in rows if _belongs(entry, row, measure)]
         if chosen:
-            found.append(_pivot(entry, measure, chosen, by_rows, groups))
+            found.append(_pivot(entry, measure, chosen, by_rows))
     return found
 
 
@@ -100,31 +100,32 @@ def contrasts(entry: Entry, records: Sequence[dict[str, Any]]) -> list[dict[str,
     if entry.contrast is None:
         return []
     ours, rivals = entry.contrast
-    values, groups = _row_values(entry, records), _row_groups(entry, records)
+    by_rows = RowsByModel.of(entry, records)
     told = {
         (row["dataset"], row["model"], row["decision"]): row for row in summarised(entry, records)
     }
     found = []
-    for dataset in dict.fromkeys(key[0] for key in values):
+    for dataset in dict.fromkeys(key[0] for key in by_rows.values):
         for decision in entry.decisions:
             measure, more = OWN_MEASURE[decision]
-            if measure not in ROW_MEASURES or (dataset, ours, decision, measure) not in values:
+            if (
+                measure not in ROW_MEASURES
+                or (dataset, ours, decision, measure) not in by_rows.values
+            ):
                 continue
-            sign = 1 if more else -1
+            sign, own_key = 1 if more else -1, (dataset, ours, decision, measure)
             there = [
                 told[dataset, name, decision]
                 for name in rivals
-                if (dataset, name, decision, measure) in values
+                if by_rows.pair(own_key, (dataset, name, decision, measure))
             ]
             if not there:
                 continue
             own = told[dataset, ours, decision]
             best = max(there, key=lambda row: sign * row["mean"][measure])
-            gap, low, high = paired_bootstrap(
-                values[dataset, ours, decision, measure],
-                values[dataset, best["model"], decision, measure],
-                groups.get(dataset),
-            )
+            pair = by_rows.pair(own_key, (dataset, best["model"], decision, measure))
+            assert pair is not None  # as it is among those that are there
+            gap, low, high = paired_bootstrap(pair.ours, pair.theirs, pair.groups)
             above, below = (low > 0, high < 0) if more else (high < 0, low > 0)
             found.append(
                 {
@@ -159,8 +160,7 @@ def _pivot(
     entry: Entry,
     measure: str,
     rows: list[dict[str, Any]],
-    by_rows: Mapping[Any, np.ndarray],
-    groups: Mapping[str, np.ndarray],
+    by_rows: RowsByModel,
 ) -> Pivot:
     less = measure in LESS_IS_BETTER
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
@@ -176,7 +176,7 @@ def _pivot(
         if measure in row["published"]:
             sources.append(row["published"][measure][1])
     if measure not in SECONDS:
-        _mark_best(table, rows, measure, less, by_rows, groups, len(decisions) > 1)
+        _mark_best(table, rows, measure, less, by_rows, len(decisions) > 1)
     pivot = Pivot(
         measure,
         WORDS.get(measure, measure),
@@ -196,7 +196,10 @@ def _cell(entry: Entry, row: Mapping[str, Any], measure: str, less: bool) -> Cel
         return cell
     is_folds = entry.protocol.kind == "folds"
     error = None if is_folds else row["error"].get(measure)
-    noise = noise_of(cell.deviation, cell.n_runs, error)
+    if entry.protocol.kind == "random":
+        noise = noise_of_parts(cell.deviation, cell.n_runs, error)
+    else:
+        noise = noise_of(cell.deviation, cell.n_runs, error)
     if len(more) > 1:
         cell.published_deviation = more[1]
         noise = float(np.hypot(noise, more[1] / np.sqrt(entry.protocol.count)))
@@ -213,8 +216,7 @@ def _mark_best(
     rows: list[dict[str, Any]],
     measure: str,
     less: bool,
-    by_rows: Mapping[Any, np.ndarray],
-    groups: Mapping[str, np.ndarray],
+    by_rows: RowsByModel,
     several: bool,
 ) -> None:
     """The best model of each data set, and those that a paired test does not tell from it."""
@@ -226,20 +228,15 @@ def _mark_best(
             name = row["model"]
             if several:
                 name += f", for {WORDS[OWN_MEASURE[row['decision']][0]]}"
-            is_best = row is best or not _differ(row, best, measure, by_rows, groups.get(dataset))
+            is_best = row is best or not _differ(row, best, measure, by_rows)
             table[name][shown(dataset)].is_best = is_best and len(some) > 1
 
 
-def _differ(
-    row: Any,
-    best: Any,
-    measure: str,
-    by_rows: Mapping[Any, np.ndarray],
-    groups: np.ndarray | None,
-) -> bool:
+def _differ(row: Any, best: Any, measure: str, by_rows: RowsByModel) -> bool:
     keys = [(one["dataset"], one["model"], one["decision"], measure) for one in (row, best)]
-    if all(key in by_rows for key in keys) and len(by_rows[keys[0]]) == len(by_rows[keys[1]]):
-        return rows_differ(by_rows[keys[0]], by_rows[keys[1]], groups)
+    pair = by_rows.pair(*keys)
+    if pair is not None:
+        return rows_differ(pair.ours, pair.theirs, pair.groups, pair.inflation)
     ours, theirs = row["runs"][measure], best["runs"][measure]
     return runs_differ(ours, theirs) if len(ours) == len(theirs) else True
 
@@ -260,52 +257,3 @@ def _add_ranks(pivot: Pivot) -> None:
         told = ranks(known, np.array(theirs, dtype=float), pivot.less_is_better)
         if told is not None:
             pivot.published_ranks = dict(zip(told.models, told.mean, strict=True))
-
-
-def _row_groups(entry: Entry, records: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
-    """Data set -> the number of each test row's group, where its rows have groups."""
-    found: dict[str, dict[int, np.ndarray]] = {}
-    for record in records:
-        if record["status"] == "done" and record["result"].get("groups"):
-            unit = record["unit"]
-            groups = np.array(record["result"]["groups"])
-            found.setdefault(unit["dataset"], {})[unit["seed"]] = groups
-    if entry.protocol.kind != "random":
-        return {dataset: next(reversed(seeds.values())) for dataset, seeds in found.items()}
-    return {dataset: _apart([seeds[s] for s in sorted(seeds)]) for dataset, seeds in found.items()}
-
-
-def _apart(parts: list[np.ndarray]) -> np.ndarray:
-    """Numbers of groups, part after part, none of them in two parts.
-
-    >>> _apart([np.array([0, 0, 1]), np.array([0, 1])]).tolist()
-    [0, 0, 1, 2, 3]
-    """
-    ends = np.cumsum([0, *(part.max() + 1 for part in parts[:-1])])
-    return np.concatenate([part + end for part, end in zip(parts, ends, strict=True)])
-
-
-def _row_values(entry: Entry, records: Sequence[dict[str, Any]]) -> dict[Any, np.ndarray]:
-    """(data set, model, decision, measure) -> values of the test rows, means over seeds.
-
-    Folds of one seed are put one after another, as the tests of all models are; so are the test
-    parts of random splits: a row in two of them counts twice, and gaps look a little surer.
-    """
-    found: dict[Any, dict[int, list[np.ndarray]]] = {}
-    for record in records:
-        if record["status"] != "done":
-            continue
-        unit, result = record["unit"], record["result"]
-        for decision, rows in result["rows"].items():
-            for measure, text in rows.items():
-                values = unpacked(text, result["n_test"], measure == "set_accuracy")
-                key = (unit["dataset"], unit["model"], decision, measure)
-                found.setdefault(key, {}).setdefault(unit["seed"], []).append(values)
-    told = {}
-    for key, seeds in found.items():
-        joined = [np.concatenate(seeds[seed]) for seed in sorted(seeds)]
-        if entry.protocol.kind == "random":
-            told[key] = np.concatenate(joined)
-        elif len({len(values) for values in joined}) == 1:
-            told[key] = np.mean(joined, axis=0)
-    return told

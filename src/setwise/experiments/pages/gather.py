@@ -101,7 +101,7 @@ def _facts(experiment: Experiment, records: list[Record], is_quick: bool) -> dic
             "seconds": sum(record.get("seconds", 0.0) for record in records),
             "source": _span(record["versions"].get("source", "unknown") for record in records),
         },
-        "processors": _processors(experiment, records),
+        "processors": _processors(records, _has_seconds(experiment, summary)),
         "seeds": sorted({record["unit"]["seed"] for record in records}),
         "warnings": _warnings(records),
         "absent": [name for name in experiment.datasets if name not in datasets],
@@ -179,16 +179,24 @@ def _by_model(said: Iterable[tuple[dict[str, Any], str]]) -> list[str]:
     ]
 
 
-def _processors(experiment: Experiment, records: list[Record]) -> dict[str, list[str]]:
+def _processors(records: list[Record], has_seconds: bool) -> dict[str, list[str]]:
     """Processor -> what was run on it, most of it first; nothing where no seconds are told."""
-    if isinstance(experiment, Study) or not set(experiment.also) & set(SECONDS):
+    if not has_seconds:
         return {}
     models: dict[str, list[str]] = {}
     for record in records:
         name = record["machine"].get("processor", "unknown")
-        models.setdefault(name, []).append(record["unit"]["model"])
+        models.setdefault(name, []).append(record["unit"]["model"] or "all of it")
     most_first = sorted(models, key=lambda name: -len(models[name]))
     return {name: list(dict.fromkeys(models[name])) for name in most_first}
+
+
+def _has_seconds(experiment: Experiment, summary: dict[str, Any]) -> bool:
+    if isinstance(experiment, Study):
+        return any(
+            "seconds" in column for table in summary["tables"] for column in table["columns"]
+        )
+    return bool(set(experiment.also) & set(SECONDS))
 
 
 def _place(place: Any, told_all: dict[str, Any]) -> dict[str, Any]:

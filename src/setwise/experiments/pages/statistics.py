@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from setwise.experiments.protocol import shared_error
 from setwise.pipeline.bootstrap import bootstrap_weights
 
 LEVEL = 0.05
@@ -76,10 +77,18 @@ def standard_error(values: np.ndarray, groups: np.ndarray | None = None) -> floa
     return float(np.sqrt(np.sum(sums**2)) / len(gaps))
 
 
-def rows_differ(ours: np.ndarray, theirs: np.ndarray, groups: np.ndarray | None = None) -> bool:
-    """Whether the same test rows are told differently: the mean gap over its standard error."""
+def rows_differ(
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    groups: np.ndarray | None = None,
+    inflation: float = 1.0,
+) -> bool:
+    """Whether the same test rows are told differently: the mean gap over its standard error.
+
+    ``inflation`` makes the error larger, where some rows are there twice.
+    """
     gaps = ours - theirs
-    error = standard_error(gaps, groups)
+    error = inflation * standard_error(gaps, groups)
     return (
         bool(abs(gaps.mean()) > stats.norm.ppf(1 - LEVEL / 2) * error) if error > NOTHING else False
     )
@@ -117,3 +126,16 @@ def noise_of(deviation: float, n_runs: int, row_error: float | None) -> float:
     """
     runs = deviation / np.sqrt(max(n_runs, 1))
     return float(np.hypot(runs, row_error or 0.0))
+
+
+def noise_of_parts(deviation: float, n_runs: int, row_error: float | None) -> float:
+    """The standard error of a mean over runs that each have a random test part.
+
+    Both the deviation of runs and the error in the rows of one part hold the chance of rows; of a
+    few runs the deviation may be small by luck. Parts that share rows tell less than others.
+
+    >>> round(noise_of_parts(0.0, 1, 0.01), 4), round(noise_of_parts(0.0, 2, 0.01), 4)
+    (0.01, 0.0079)
+    """
+    one = max(deviation, row_error or 0.0)
+    return float(one / np.sqrt(max(n_runs, 1)) * shared_error(max(n_runs, 1)))

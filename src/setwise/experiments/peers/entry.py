@@ -26,7 +26,7 @@ PEERS = (
     ModelSpec("BOOMER", f"{_AT}.boomer:Boomer", datasets=BOOMED),
 )
 OURS = (
-    ModelSpec("auto", f"{_AT}.ours:AutoDefault"),
+    ModelSpec("auto", f"{_AT}.ours:AutoDefault", {"keep_rows": True}),
     ModelSpec("BR", "BinaryRelevance", {"C": "auto", "max_iter": 1000}),
     ModelSpec("BR-rerank", "BRRerank", refit=True, decisions=("set_accuracy", "f1")),
     ModelSpec("CBM", "CBM", CBM_AUTO),
@@ -49,7 +49,8 @@ PEERS_ENTRY = Entry(
     notes="Settings are chosen on training rows, by each model's own fit, whose seconds include "
     "that. auto compares once and fits what is best for each of three measures; it has 600 "
     "seconds, with the folds that reranking needs: a slower machine may try less. It standardises "
-    "dense features, as the peers do and as the command does with columns of numbers. "
+    "dense features, as the peers do and as the command does with columns of numbers; its file may "
+    "hold training rows, as neighbours and kernels do. "
     "Peers choose a setting, and are fitted, for each measure too, but predict their one set with "
     "it; BOOMER has two predictors, example-wise and for F1. Left out are peers that would take "
     "hours: BOOMER on bibtex, rcv1sub1 and debtags, where 20 of its 5,000 rules take 9 seconds and "

@@ -33,8 +33,11 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
     reranker that chooses for F1 and is sure of whole sets knows the best of both.
     """
 
-    def __init__(self, targets: Sequence[str] = TARGETS, random_state: int = 0) -> None:
+    def __init__(
+        self, targets: Sequence[str] = TARGETS, keep_rows: bool = True, random_state: int = 0
+    ) -> None:
         self.targets = targets
+        self.keep_rows = keep_rows
         self.random_state = random_state
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
@@ -43,7 +46,12 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
         X = self._scaled(X)
         # Reranking is tried where the first target is one of its own.
         first = next((one for one in RERANKED_FOR if one in self.targets), self.targets[0])
-        settings = FitSettings(target=first, seed=self.random_state, folds=folds_for(X.shape[0]))
+        settings = FitSettings(
+            target=first,
+            keep_rows=self.keep_rows,
+            folds=folds_for(X.shape[0]),
+            seed=self.random_state,
+        )
         labels = as_binary_csr(Y)
         compared = compare(X, labels, groups, settings)
         self.choices_ = {target: compared.chosen(target).choice for target in self.targets}

@@ -89,6 +89,19 @@ def test_a_difference_within_chance_is_not_clear(truth):
     assert not clearly_better(right, right, Y, folds(), "set_accuracy")
 
 
+@pytest.mark.parametrize(("better", "is_clear"), [(12, False), (22, True)])  # 1.4 and 3 errors
+def test_a_difference_of_two_standard_errors_is_clear(truth, better, is_clear):
+    z, Y = truth
+    one, other = Y.toarray(), Y.toarray()
+    one[:6] ^= 1
+    other[6 : 6 + better] ^= 1
+    found = [
+        replace(judged("a", z, Y), predicted=sets, value=value_of(sets, Y, folds(), "set_accuracy"))
+        for sets in map(sparse.csr_array, (one, other))
+    ]
+    assert clearly_better(*found, Y, folds(), "set_accuracy") == is_clear
+
+
 def test_of_losses_less_is_worth_more():
     assert worth(0.1, "hamming") > worth(0.2, "hamming")
     assert worth(0.1, "f1") < worth(0.2, "f1")

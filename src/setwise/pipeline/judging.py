@@ -26,6 +26,9 @@ MEASURES = {
     "macro_f1": ("label_f1", True),
 }
 RESAMPLES = 200  # of the judging rows, to tell a difference from chance
+CLEAR = (
+    2.0  # standard errors of a difference: of ten candidates, one or two look one better by luck
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def worth(value: float | None, target: str) -> float:
 def clearly_better(
     one: Judged, other: Judged, Y: sparse.csr_array, folds: list[Fold], target: str
 ) -> bool:
-    """Whether one beats the other by more than a standard error of the difference."""
+    """Whether one beats the other by more than two standard errors of the difference."""
     gain = worth(one.value, target) - worth(other.value, target)
     if gain <= 0:
         return False
@@ -111,7 +114,7 @@ def clearly_better(
             for judged in (one, other)
         )
         gains.append(first - second)
-    return bool(gain > np.std(gains))
+    return bool(gain > CLEAR * np.std(gains))
 
 
 def _stacked(parts: list[Any]) -> sparse.csr_array:

@@ -30,7 +30,9 @@ def for_each_block(
     work: Callable[[slice], object], blocks: list[slice], n_jobs: int | None = None
 ) -> None:
     """Call ``work`` with every block, in ``n_jobs`` threads (None: one per available core)."""
-    n_threads = min(len(blocks), joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    # How many cores there are is read from files of the system: not for a single block.
+    asked = 1 if len(blocks) < 2 else joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    n_threads = min(len(blocks), asked)
     if n_threads <= 1:
         for block in blocks:
             work(block)

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.data.set_index import SetIndex, as_index
+from setwise.distributions.arrays import log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
 from setwise.errors import DataError
 
@@ -150,11 +150,12 @@ class Support(Distribution):
     def _log_p(self) -> np.ndarray:
         """Normalised log-probabilities, (n, m)."""
         scores = self.log_scores.astype(np.float64)
+        if not scores.shape[1]:
+            return scores
         if not self.allow_empty:
             scores[:, self._sizes == 0] = -np.inf
         with np.errstate(invalid="ignore"):  # a row without a possible set is refused later
-            normalised: np.ndarray = scores - logsumexp(scores, axis=1, keepdims=True)
-        return normalised
+            return log_normalised(scores)
 
     @cached_property
     def _p(self) -> np.ndarray:

@@ -26,9 +26,8 @@ MEASURES = {
     "macro_f1": ("label_f1", True),
 }
 RESAMPLES = 200  # of the judging rows, to tell a difference from chance
-CLEAR = (
-    2.0  # standard errors of a difference: of ten candidates, one or two look one better by luck
-)
+#: Standard errors of a difference. One would not do: of ten candidates some look so good by luck.
+CLEAR = 2.0
 
 
 @dataclass(frozen=True)

@@ -39,3 +39,31 @@ def test_blocks_make_no_difference(monkeypatch):
 def test_sets_of_other_labels_are_refused():
     with pytest.raises(LabelMismatch, match="the sets have 3 labels, but the distribution has 4"):
         mixture().on_support(SETS[:, :3])
+
+
+def wide(logits, log_weights, allow_empty=True):
+    """Two rows, whose components are told by what all their log-odds are near to."""
+    random = np.random.default_rng(2)
+    z = np.asarray(logits)[None, :, None] + random.normal(size=(2, len(logits), 4))
+    log_pi = np.tile(log_weights, (2, 1)) - np.logaddexp.reduce(log_weights)
+    return BernoulliMixture(log_pi, z, allow_empty)
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        {"logits": [-90.0, -120.0], "log_weights": [0.0, -3.0]},  # products below the range
+        {"logits": [200.0, -1.0], "log_weights": [0.0, 0.0]},  # a component sure of all labels
+        {"logits": [800.0, -800.0], "log_weights": [0.0, 0.0]},
+        {"logits": [-700.0, -650.0], "log_weights": [0.0, -1.0]},  # lifted where none may be empty
+        {"logits": [1.0, 900.0], "log_weights": [0.0, -np.inf]},  # a component that is out
+        {"logits": list(np.linspace(-9, 9, 19)), "log_weights": [0.0] * 19},  # more than a lane
+    ],
+)
+def test_scores_of_a_list_are_log_probabilities_whatever_their_range(distribution, allow_empty):
+    mixture = wide(**distribution, allow_empty=allow_empty)
+    listed = SETS if allow_empty else np.delete(SETS, 2, axis=0)
+    one_by_one = [mixture.log_prob(np.tile(labels, (2, 1))) for labels in listed]
+    found = mixture.on_support(listed).log_scores
+    np.testing.assert_allclose(found, np.stack(one_by_one, axis=1), rtol=1e-11, atol=1e-11)

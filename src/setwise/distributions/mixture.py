@@ -201,20 +201,25 @@ class BernoulliMixture(Distribution):
 
     def on_support(self, sets: Any) -> Support:
         """The mixture, given that the set is one of ``sets`` (m, L); all of them at once."""
+        from setwise.distributions._listed_kernel import fill_listed
         from setwise.distributions.support import Support
 
         listed = self._listed(sets)
         log_weights, logits = self._terms
+        if logits is not self.logits:  # lifted: the weights made up for one label only
+            log_weights = log_weights + logits.max(axis=2) - self.logits.max(axis=2)
         scores = np.empty((self.n_rows, listed.shape[0]))
-
-        def score(rows: slice) -> None:
-            z = logits[rows].astype(np.float64)  # (b, K, L)
-            nothing = log_weights[rows] - np.logaddexp(0, z).sum(axis=2)  # log P(empty, k)
-            on = (listed @ z.reshape(-1, self.n_labels).T).reshape(-1, *nothing.shape)  # (m, b, K)
-            scores[rows] = logsumexp(on + nothing, axis=2).T
-
-        wide = max(self.n_labels, listed.shape[0]) * self.log_pi.shape[1]
-        for_each_block(score, row_blocks(self.n_rows, wide), self.n_jobs)
+        for_each_block(
+            lambda rows: fill_listed(
+                log_weights[rows],
+                private_copy(self.logits, rows),
+                listed.indptr,
+                listed.indices,
+                scores[rows],
+            ),
+            self._blocks,
+            self.n_jobs,
+        )
         return Support(listed, scores, allow_empty=self.allow_empty)
 
     def _covariance(self) -> np.ndarray:

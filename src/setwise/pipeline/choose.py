@@ -75,7 +75,7 @@ def compare(
     for candidate in candidates_for(X, Y, C, keep_rows=settings.keep_rows):
         say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
         trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
-    return Compared(trials, Y, folds, settings, comparison.end)
+    return Compared(trials, Y, folds, settings, comparison.left)
 
 
 def _reserved(trials: list[tuple[Trial, Judged | None]]) -> float:
@@ -114,14 +114,9 @@ class _Comparison:
     begin: float
 
     @property
-    def end(self) -> float:
-        """When it is to be over, last fit and all."""
-        return self.begin + self.settings.budget
-
-    @property
     def left(self) -> float:
-        """Seconds of the budget that are left."""
-        return self.end - time.perf_counter()
+        """Seconds of the budget that are left, last fit and all."""
+        return self.begin + self.settings.budget - time.perf_counter()
 
     def tried(
         self, candidate: Candidate, reserved: float, *, is_first: bool

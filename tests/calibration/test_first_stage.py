@@ -3,6 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 import setwise as sw
 from setwise.calibration.candidates import listed_candidates, opinions_of, top_candidates
@@ -187,7 +188,9 @@ def test_independent_labels_are_calibrated_inside_an_average_too(is_batched):
     assert whole.independent_places() == (1,)
     assert_allclose(whole.independent_marginals(1), 1 / (1 + np.exp(-z)), rtol=1e-12)
     asked = np.tile([1, 0, 0], (7, 1))
-    changed, before = whole.with_labels(halved, 1).opinions(asked), whole.opinions(asked)
+    of_each = (sparse.csr_array(asked), np.arange(7))
+    changed = whole.with_labels(halved, 1).opinions_of(*of_each)
+    before = whole.opinions_of(*of_each)
     assert_allclose(changed[:, 0], before[:, 0], rtol=1e-12)  # that of the support
     assert_allclose(changed[:, 1], Product(z / 2, False).log_prob(asked), rtol=1e-9)
     assert np.abs(changed[:, 1] - before[:, 1]).max() > 0.1

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from setwise.distributions import BernoulliMixture, Product, Support
 from setwise.distributions.base import Distribution
+from setwise.distributions.batched import Batched
+from setwise.distributions.experts import OpinionPool
 from setwise.errors import LabelMismatch
 
 SETS = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
@@ -67,3 +70,39 @@ def test_scores_of_a_list_are_log_probabilities_whatever_their_range(distributio
     one_by_one = [mixture.log_prob(np.tile(labels, (2, 1))) for labels in listed]
     found = mixture.on_support(listed).log_scores
     np.testing.assert_allclose(found, np.stack(one_by_one, axis=1), rtol=1e-11, atol=1e-11)
+
+
+def batched(allow_empty):
+    whole = mixture(allow_empty)
+    return Batched(lambda numbers: whole.rows(numbers), np.arange(6), 4, 4, allow_empty)
+
+
+def pool(allow_empty):
+    listed = Support(SETS, np.random.default_rng(1).normal(size=(6, len(SETS))), allow_empty)
+    log_pi = np.log(np.full((6, 2), 0.5))
+    return OpinionPool(log_pi, [mixture(allow_empty), listed], n_models=2, places=(0, 1))
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+@pytest.mark.parametrize(
+    "make", [mixture, batched, pool, lambda e: Product(mixture().logits[:, 0], e)]
+)
+def test_sets_of_a_row_are_asked_at_once(make, allow_empty):
+    distribution = make(allow_empty)
+    row = np.array([0, 0, 0, 2, 3, 3, 5])  # none for two of them
+    sets = sparse.csr_array(SETS[[0, 2, 3, 1, 1, 0, 2]].astype(np.int8))
+    found = distribution.log_prob_of(sets, row)
+    one_by_one = [distribution.rows([r]).log_prob(sets[[i]])[0] for i, r in enumerate(row)]
+    np.testing.assert_allclose(found, one_by_one, rtol=1e-12)
+    general = Distribution.log_prob_of(distribution, sets, row)
+    np.testing.assert_allclose(general, one_by_one, rtol=1e-12)
+    nothing = distribution.log_prob_of(sets[:0], row[:0])
+    assert nothing.shape == (0,)
+
+
+def test_opinions_are_those_of_each_model():
+    row, sets = np.array([1, 1, 4]), sparse.csr_array(SETS[[0, 3, 1]].astype(np.int8))
+    opinions = pool(True).opinions_of(sets, row)
+    for place, model in enumerate(pool(True).experts):
+        np.testing.assert_allclose(opinions[:, place], model.log_prob_of(sets, row))
+    assert mixture().opinions_of(sets, row).shape == (3, 0)

@@ -7,7 +7,6 @@ which a model of independent labels may rank far down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,43 +108,16 @@ def scored(distribution: Distribution, sets: Any) -> Candidates:
 
 def rescored(distribution: Distribution, candidates: Candidates) -> Candidates:
     """The same candidates with the scores that another distribution gives them."""
-    score = _asked(distribution, candidates, lambda rows, sets: rows.log_prob(sets))
+    score = distribution.log_prob_of(candidates.sets, candidates.row)
     return Candidates(candidates.sets, candidates.row, score, candidates.n_rows)
 
 
 def opinions_of(distribution: Distribution, candidates: Candidates) -> np.ndarray:
     """What each of several averaged models says of the candidates, (m, M); M may be 0."""
-    one = slice(0, 1)  # shows whether there are several models, at next to no cost
-    if distribution.rows(candidates.row[one]).opinions(candidates.sets[one]).shape[1] == 0:
+    nothing = candidates.sets[:0], candidates.row[:0]  # of one row: whether there are several
+    if distribution.rows(slice(0, 1)).opinions_of(*nothing).shape[1] == 0:
         return np.empty((len(candidates), 0))
-    return _asked(distribution, candidates, lambda rows, sets: rows.opinions(sets))
-
-
-def _asked(
-    distribution: Distribution,
-    candidates: Candidates,
-    ask: Callable[[Distribution, sparse.csr_array], np.ndarray],
-) -> np.ndarray:
-    """What is said of each candidate, (m, ...): of the first of all rows, then of the second, ...
-
-    So each row is made once, however many candidates it has. A row that has none left is asked of
-    its last one again.
-    """
-    counts = np.diff(candidates.starts)
-    most = getattr(distribution, "batch_size", distribution.n_rows)  # rows that are made at once
-    said, numbers = [], []
-    for batch in row_batches(distribution.n_rows, distribution.n_labels):
-        for begin in range(batch.start, batch.stop, max(most, 1)):
-            rows = np.arange(begin, min(begin + most, batch.stop))
-            made = distribution.rows(rows)
-            for place in range(counts[rows].max()):
-                number = candidates.starts[rows] + np.minimum(place, counts[rows] - 1)
-                has = counts[rows] > place
-                said.append(ask(made, candidates.sets[number])[has])
-                numbers.append(number[has])
-    found = np.concatenate(said)
-    found[np.concatenate(numbers)] = found.copy()
-    return found
+    return distribution.opinions_of(candidates.sets, candidates.row)
 
 
 def merged(*lists: Candidates) -> Candidates:

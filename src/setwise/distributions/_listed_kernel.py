@@ -29,29 +29,60 @@ SAFE = 1e-160
 @kernel
 def fill_listed(log_weights, z, indptr, labels, scores):
     """Write log P of each set, whose labels stand as in a sparse array, into ``scores`` (n, m)."""
-    n, K, L = z.shape
-    wide_K = (K + WIDTH - 1) // WIDTH * WIDTH
-    power, near = np.empty(L), np.empty((K, L))
-    log_a, terms = np.empty(K), np.empty(K)
-    a, odds, lanes = np.zeros(wide_K), np.zeros(L * wide_K), np.empty(WIDTH)
-    for row in range(n):
-        fill_odds(z[row], power, near)
-        in_range = True
-        for k in range(K):
-            log_a[k] = log_weights[row, k] + log_of_mode(near, k)
-            for i in range(L):
-                positive = z[row, k, i] > 0
-                odds[i * wide_K + k] = 1 / near[k, i] if positive else near[k, i]
-                log_a[k] -= max(z[row, k, i], 0.0)
-            a[k] = math.exp(log_a[k])
-            in_range &= log_a[k] == -np.inf or LOWEST < log_a[k] < HIGHEST
+    log_a, a, odds, terms, lanes = _scratch(z)
+    for row in range(len(z)):
+        in_range = _prepare(log_weights[row], z[row], log_a, a, odds)
         for number in range(len(indptr) - 1):
             of_set = labels[indptr[number] : indptr[number + 1]]
-            total = _sum_of_products(a, odds, of_set, lanes) if in_range else 0.0
-            if total > SAFE:
-                scores[row, number] = math.log(total)
-            else:
-                scores[row, number] = _log_sum(log_a, z[row], of_set, terms)
+            scores[row, number] = _log_prob(of_set, z[row], log_a, a, odds, in_range, terms, lanes)
+
+
+@kernel
+def fill_lists(log_weights, z, starts, indptr, labels, scores):
+    """The same for sets (m,) of which each row has its own, from ``starts[row]`` on."""
+    log_a, a, odds, terms, lanes = _scratch(z)
+    for row in range(len(z)):
+        if starts[row] == starts[row + 1]:
+            continue
+        in_range = _prepare(log_weights[row], z[row], log_a, a, odds)
+        for number in range(starts[row], starts[row + 1]):
+            of_set = labels[indptr[number] : indptr[number + 1]]
+            scores[number] = _log_prob(of_set, z[row], log_a, a, odds, in_range, terms, lanes)
+
+
+@kernel
+def _scratch(z):
+    """Log a_k, a_k and odds, in whole lanes; then what a sum in logs and one in lanes need."""
+    _, K, L = z.shape
+    wide_K = (K + WIDTH - 1) // WIDTH * WIDTH
+    return np.empty(K), np.zeros(wide_K), np.zeros(L * wide_K), np.empty(K), np.empty(WIDTH)
+
+
+@kernel
+def _prepare(log_weights, z, log_a, a, odds):
+    """Fill log a_k, a_k and the odds of a row; whether products of them stay in range."""
+    K, L = z.shape
+    power, near = np.empty(L), np.empty((K, L))
+    fill_odds(z, power, near)
+    in_range = True
+    for k in range(K):
+        log_a[k] = log_weights[k] + log_of_mode(near, k)
+        for i in range(L):
+            odds[i * len(a) + k] = 1 / near[k, i] if z[k, i] > 0 else near[k, i]
+            log_a[k] -= max(z[k, i], 0.0)
+        a[k] = math.exp(log_a[k])
+        in_range &= log_a[k] == -np.inf or LOWEST < log_a[k] < HIGHEST
+    return in_range
+
+
+@kernel
+def _log_prob(labels, z, log_a, a, odds, in_range, terms, lanes):
+    """Log P of one set."""
+    if in_range:
+        total = _sum_of_products(a, odds, labels, lanes)
+        if total > SAFE:
+            return math.log(total)
+    return _log_sum(log_a, z, labels, terms)
 
 
 @kernel

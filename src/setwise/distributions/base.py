@@ -16,6 +16,7 @@ from scipy import sparse
 
 from setwise.data.labels import as_binary_csr, binary_csr
 from setwise.data.randomness import Seed
+from setwise.distributions.blocks import row_blocks
 from setwise.errors import DataError, LabelMismatch
 
 if TYPE_CHECKING:
@@ -52,6 +53,22 @@ class Distribution(ABC):
     @abstractmethod
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,); -inf where it cannot be."""
+
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,): of ``sets`` (m, L), each for its row.
+
+        ``row`` (m,) rises. Costs one ``log_prob`` for each set of the row that has the most, unless
+        a class knows better.
+        """
+        starts = np.searchsorted(row, np.arange(self.n_rows + 1))
+        log_prob = np.empty(len(row))
+        for batch in row_blocks(self.n_rows, self.n_labels):
+            asked = np.unique(row[starts[batch.start] : starts[batch.stop]])
+            part, counts = self.rows(asked), np.diff(starts)[asked]
+            for place in range(counts.max(initial=0)):  # a row that has no more: of its last again
+                number = starts[asked] + np.minimum(place, counts - 1)
+                log_prob[number] = part.log_prob(sets[number])
+        return log_prob
 
     @abstractmethod
     def marginals(self) -> np.ndarray:
@@ -102,12 +119,12 @@ class Distribution(ABC):
         ]
         return Support(listed, np.stack(columns, axis=1), allow_empty=self.allow_empty)
 
-    def opinions(self, Y: Any) -> np.ndarray:
-        """Log-probability of one label set a row by each of several models that were averaged.
+    def opinions_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """``log_prob_of`` by each of several models that were averaged, (m, M).
 
-        (n, M); M is 0 for the answer of a single model.
+        M is 0 for the answer of a single model.
         """
-        return np.empty((self.n_rows, 0))
+        return np.empty((len(row), 0))
 
     def independent_places(self) -> tuple[int, ...]:
         """Which of several models that were averaged have independent labels; 0 for a product."""

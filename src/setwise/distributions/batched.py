@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows
@@ -75,6 +76,10 @@ class Batched(Distribution):
         sets = self._dense_sets(Y)
         return np.concatenate([part.log_prob(sets[rows]) for rows, part in self._parts()])
 
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,)."""
+        return self._of_each(sets, row, lambda part, *asked: part.log_prob_of(*asked))
+
     def marginals(self) -> np.ndarray:
         """P(y_l = 1), (n, L)."""
         return np.concatenate([part.marginals() for _, part in self._parts()])
@@ -122,10 +127,9 @@ class Batched(Distribution):
         light = replace(self, make=lambda numbers: self.make(numbers).lightened(max_loss)[0])
         return light, np.concatenate(lost)
 
-    def opinions(self, Y: Any) -> np.ndarray:
-        """Log-probability of one label set a row by each averaged model, (n, M)."""
-        sets = self._dense_sets(Y)
-        return np.concatenate([part.opinions(sets[rows]) for rows, part in self._parts()])
+    def opinions_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """``log_prob_of`` by each averaged model, (m, M)."""
+        return self._of_each(sets, row, lambda part, *asked: part.opinions_of(*asked))
 
     def independent_places(self) -> tuple[int, ...]:
         """Which of several models have independent labels: the same in all batches."""
@@ -147,6 +151,16 @@ class Batched(Distribution):
 
     def _covariance(self) -> np.ndarray:
         return np.concatenate([part._covariance() for _, part in self._parts()])
+
+    def _of_each(
+        self, sets: sparse.csr_array, row: np.ndarray, ask: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        """What each batch says of the sets (m, L) of its rows, behind one another."""
+        said = []
+        for rows, part in self._parts():
+            begin, end = np.searchsorted(row, [rows.start, rows.stop])
+            said.append(ask(part, sets[begin:end], row[begin:end] - rows.start))
+        return np.concatenate(said)
 
     def _parts(self) -> Iterator[tuple[slice, Distribution]]:
         """Batches of rows with their distributions, one at a time."""

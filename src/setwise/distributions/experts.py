@@ -18,9 +18,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logsumexp
 
 from setwise.data.arguments import check_count
+from setwise.data.labels import binary_csr
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.arrays import log_normalised
 from setwise.distributions.base import Distribution, Rows, positive_count
@@ -109,6 +111,11 @@ class Experts(Distribution):
         terms = np.stack([expert.log_prob(sets) for expert in self.experts], axis=1)
         return _log_sums(self._log_weights + terms)
 
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,)."""
+        terms = np.stack([expert.log_prob_of(sets, row) for expert in self.experts], axis=1)
+        return _log_sums(self._log_weights[row] + terms)
+
     def marginals(self) -> np.ndarray:
         """P(y_l = 1), (n, L)."""
         return self._mean([expert.marginals() for expert in self.experts])
@@ -173,18 +180,14 @@ class Experts(Distribution):
 
     def _listed_best(self, k: int, listed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The best k of what the experts list, with gaps (n,)."""
-        n = self.n_rows
         lists = [expert.top(listed) for expert in self.experts]
         ends = np.stack([log_prob[:, -1] for _, log_prob in lists], axis=1)  # (n, K)
         bound = _log_sums(self._log_weights + ends)
         sets = np.concatenate([part for part, _ in lists], axis=1)  # (n, K * listed, L)
         there = np.concatenate([log_prob for _, log_prob in lists], axis=1) > -np.inf
         there &= ~_seen_before(sets)
-        first = np.argsort(~there, axis=1, kind="stable")[:, : there.sum(axis=1).max(initial=1)]
-        sets, there = sets[np.arange(n)[:, None], first], np.take_along_axis(there, first, axis=1)
-        # One set a row at a time: rows of an expert can be large, and are not made again.
-        scores = np.stack([self.log_prob(sets[:, j]) for j in range(sets.shape[1])], axis=1)
-        scores[~there] = -np.inf
+        scores = np.full(there.shape, -np.inf)
+        scores[there] = self.log_prob_of(binary_csr(sets[there]), np.nonzero(there)[0])
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(scores, best, axis=1)
         chosen = np.take_along_axis(sets, best[:, :, None], axis=1)
@@ -298,14 +301,14 @@ class OpinionPool(Experts):
     n_models: int = 0
     places: tuple[int, ...] = ()
 
-    def opinions(self, Y: Any) -> np.ndarray:
-        """Log-probability of one label set a row by each model, (n, M).
+    def opinions_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """``log_prob_of`` by each model, (m, M).
 
         Models that were left out are of the others' opinion.
         """
-        sets = self._dense_sets(Y)
-        told = np.stack([model.log_prob(sets) for model in self.experts], axis=1)
-        opinions = np.tile(_log_sums(self._log_weights + told)[:, None], (1, self.n_models))
+        told = np.stack([model.log_prob_of(sets, row) for model in self.experts], axis=1)
+        together = _log_sums(self._log_weights[row] + told)
+        opinions = np.tile(together[:, None], (1, self.n_models))
         opinions[:, list(self.places)] = told
         return opinions
 

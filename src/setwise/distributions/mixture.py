@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, logsumexp
 
 from setwise.data.randomness import Seed, as_generator
@@ -199,15 +200,35 @@ class BernoulliMixture(Distribution):
         log_pi = log_normalised(np.where(is_light, -np.inf, self.log_pi))
         return self._with(log_pi, self.logits), lost
 
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,); all of a row at once."""
+        from setwise.distributions._listed_kernel import fill_lists
+
+        listed, log_weights = self._listed(sets), self._log_weights_of_sets
+        starts = np.searchsorted(row, np.arange(self.n_rows + 1))
+        log_prob = np.empty(len(row))
+        for_each_block(
+            lambda rows: fill_lists(
+                log_weights[rows],
+                private_copy(self.logits, rows),
+                starts[rows.start : rows.stop + 1],
+                listed.indptr,
+                listed.indices,
+                log_prob,
+            ),
+            self._blocks,
+            self.n_jobs,
+        )
+        if not self.allow_empty:
+            log_prob[np.diff(listed.indptr) == 0] = -np.inf
+        return log_prob
+
     def on_support(self, sets: Any) -> Support:
         """The mixture, given that the set is one of ``sets`` (m, L); all of them at once."""
         from setwise.distributions._listed_kernel import fill_listed
         from setwise.distributions.support import Support
 
-        listed = self._listed(sets)
-        log_weights, logits = self._terms
-        if logits is not self.logits:  # lifted: the weights made up for one label only
-            log_weights = log_weights + logits.max(axis=2) - self.logits.max(axis=2)
+        listed, log_weights = self._listed(sets), self._log_weights_of_sets
         scores = np.empty((self.n_rows, listed.shape[0]))
         for_each_block(
             lambda rows: fill_listed(
@@ -254,6 +275,16 @@ class BernoulliMixture(Distribution):
         if self.allow_empty:
             return log_weights, self.logits
         return given_nonempty(log_weights, self.logits, self.n_jobs)
+
+    @property
+    def _log_weights_of_sets(self) -> np.ndarray:
+        """Log weights (n, K) that go with the log-odds as they were given."""
+        log_weights, logits = self._terms
+        if logits is self.logits:
+            return log_weights
+        # Lifted: the weights made up for one label only.
+        lifted: np.ndarray = log_weights + logits.max(axis=2) - self.logits.max(axis=2)
+        return lifted
 
     @property
     def _blocks(self) -> list[slice]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from setwise.data.randomness import Seed
 from setwise.distributions.base import Distribution, Rows
@@ -69,6 +70,10 @@ class Product(Distribution):
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,)."""
         return self._mixture.log_prob(Y)
+
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,)."""
+        return self._mixture.log_prob_of(sets, row)
 
     def marginals(self) -> np.ndarray:
         """P(y_l = 1), (n, L)."""

@@ -81,8 +81,12 @@ class Support(Distribution):
 
     def log_prob(self, Y: Any) -> np.ndarray:
         """Log-probability of one label set a row, (n,); -inf for a set that is not listed."""
-        column = self._index.find(self._dense_sets(Y))  # (n,)
-        listed: np.ndarray = self._log_p[np.arange(self.n_rows), column]
+        return self.log_prob_of(self._dense_sets(Y), np.arange(self.n_rows))
+
+    def log_prob_of(self, sets: Any, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,); -inf for one that is not listed."""
+        column = self._index.find(sets)  # (m,)
+        listed: np.ndarray = self._log_p[row, column]
         listed[column < 0] = -np.inf
         return listed
 

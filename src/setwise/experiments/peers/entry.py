@@ -14,8 +14,6 @@ BOOMED = ("scene", "yeast", "emotions", "medical", "enron")
 #: Where a multinomial power set of scikit-learn takes minutes, and where ten chains or boosters do.
 FEW_SETS = (*BOOMED, "rcv1sub1")
 FEW_LABELS = (*FEW_SETS, "bibtex")
-#: Where auto was measured with neighbours among its candidates; elsewhere before they were.
-WITH_NEIGHBOURS = ("scene", "yeast", "emotions", "medical", "enron", "bibtex", "debtags")
 #: The models that are not ours.
 PEERS = (
     ModelSpec("sklearn one-vs-rest", f"{_AT}.models:OneVsRest", _STRENGTHS),
@@ -28,11 +26,7 @@ PEERS = (
     ModelSpec("BOOMER", f"{_AT}.boomer:Boomer", datasets=BOOMED),
 )
 OURS = (
-    ModelSpec(
-        "auto",
-        f"{_AT}.ours:AutoDefault",
-        by_dataset={name: {"keep_rows": True} for name in WITH_NEIGHBOURS},
-    ),
+    ModelSpec("auto", f"{_AT}.ours:AutoDefault", {"keep_rows": True}),
     ModelSpec("BR", "BinaryRelevance", {"C": "auto", "max_iter": 1000}),
     ModelSpec("BR-rerank", "BRRerank", refit=True, decisions=("set_accuracy", "f1")),
     ModelSpec("CBM", "CBM", CBM_AUTO),

@@ -204,9 +204,27 @@ def test_trees_are_added_only_while_the_rows_apart_gain(judged, apart, objective
     other = Judged(apart.features, luck.integers(0, 2, 600).astype(float), apart.weight, NO_NOISE)
     of_noise = made("boosting", objective).fit(noise, other)
     of_signal = made("boosting", objective).fit(judged, apart)
-    assert 0 < of_noise.bank_.n_rounds_ < of_signal.bank_.n_rounds_
+    assert 0 < of_noise.banks_[0].n_rounds_ < of_signal.banks_[0].n_rounds_
     spread = of_noise.confidence(judged.features).std()
     assert spread < 0.1
+
+
+@pytest.mark.parametrize("objective", ["squared", "kl"])
+def test_several_boosters_say_the_mean_of_what_each_says_and_err_less(
+    judged, apart, new, objective
+):
+    rows, probability = new
+    alone = [
+        make_kind("boosting", OF_THE_THESIS, False, objective, seed).fit(judged, apart)
+        for seed in (3, 4, 5)
+    ]
+    together = make_kind("boosting", OF_THE_THESIS, False, objective, 3, 3).fit(judged, apart)
+    said = np.array([kind.confidence(rows.features) for kind in alone])
+    found = together.confidence(rows.features)
+    np.testing.assert_allclose(found, said.mean(axis=0), rtol=0, atol=1e-12)
+    assert np.ptp(said, axis=0).max() > 0.01  # they do differ
+    errors = ((said - probability) ** 2).mean(axis=1)
+    assert ((found - probability) ** 2).mean() < errors.mean()
 
 
 def test_one_tree_takes_the_number_of_leaves_that_the_rows_apart_like():

@@ -351,6 +351,7 @@ def test_parameters_are_those_of_the_constructor(estimator):
     [
         ({"n_candidates": 0}, "n_candidates is a whole number from 1 on, got 0"),
         ({"n_training_sets": -1}, "n_training_sets is a whole number from 1 on, got -1"),
+        ({"n_boosters": 0}, "n_boosters is a whole number from 1 on, got 0"),
         ({"target": "hamming"}, '"set_accuracy" or "f1"'),
         ({"confidence_in": "hamming"}, '"set_accuracy" or "f1"'),
         ({"kind": "magic"}, "kind is one of"),

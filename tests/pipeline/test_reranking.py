@@ -8,7 +8,7 @@ import setwise as sw
 from setwise.data.split import IterativeKFold, holdout
 from setwise.metrics import f1, set_accuracy
 from setwise.pipeline import FitSettings, reranking
-from setwise.pipeline.build import Choice, bare_model
+from setwise.pipeline.build import BOOSTERS, Choice, bare_model
 from setwise.pipeline.judging import Fold, Judged, value_of
 from setwise.pipeline.reranking import reranked_average, reranked_labels
 
@@ -82,7 +82,7 @@ def rows_of_rare_sets():
 @pytest.mark.parametrize("given", ["rows", "rows_of_rare_sets"])
 def test_folds_that_were_fitted_already_say_what_a_reranker_of_its_own_folds_says(given, request):
     X, Y = given = request.getfixturevalue(given)
-    reranker = sw.Reranker(sw.BinaryRelevance(C=1.0), n_folds=3, random_state=0).fit(X, Y)
+    reranker = sw.Reranker(sw.BinaryRelevance(C=1.0), n_folds=3, n_boosters=BOOSTERS).fit(X, Y)
     folds = in_folds(Y)
     found = reranked_labels(
         [judged("BinaryRelevance", {"C": 1.0}, given, folds)], Y, folds, SETTINGS, np.inf

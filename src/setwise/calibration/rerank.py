@@ -44,8 +44,9 @@ class Reranker(SetCalibrator):
 
     Parameters
     ----------
-    estimator, kind, objective, monotone, features, label_calibration, n_folds, ensemble,
-    allow_empty, random_state, n_jobs, verbose
+    estimator, kind, objective, n_boosters, monotone, features, label_calibration, n_folds
+        As for ``SetCalibrator``.
+    ensemble, allow_empty, random_state, n_jobs, verbose
         As for ``SetCalibrator``.
     n_candidates : int
         How many of the model's likeliest sets are judged; ten are mostly enough.
@@ -90,6 +91,7 @@ class Reranker(SetCalibrator):
         n_training_sets: int = 0,
         kind: str = "boosting",
         objective: str = "squared",
+        n_boosters: int = 1,
         monotone: bool = False,
         target: str = "set_accuracy",
         confidence_in: str | None = None,
@@ -106,6 +108,7 @@ class Reranker(SetCalibrator):
             estimator,
             kind=kind,
             objective=objective,
+            n_boosters=n_boosters,
             monotone=monotone,
             target=target,
             features=features,
@@ -282,6 +285,7 @@ class BRRerank(Reranker):
         n_training_sets: int = 0,
         kind: str = "boosting",
         objective: str = "squared",
+        n_boosters: int = 1,
         monotone: bool = False,
         target: str = "set_accuracy",
         confidence_in: str | None = None,
@@ -301,6 +305,7 @@ class BRRerank(Reranker):
             confidence_in=confidence_in,
             kind=kind,
             objective=objective,
+            n_boosters=n_boosters,
             monotone=monotone,
             target=target,
             features=features,

@@ -60,6 +60,9 @@ class SetCalibrator(SetClassifier):
         What maps features to confidence; see ``setwise.calibration.kinds``.
     objective : {"squared", "kl", "likelihood"}
         What boosting minimises. Under noise "likelihood" is the stable one.
+    n_boosters : int
+        Boosters of other random thresholds each, averaged: steadier confidence at so many times the
+        cost of the calibrator.
     monotone : bool
         Trees may not fall with score, prior, and the set's share and lead among the candidates; of
         a ``ModelAverage``, neither with what its models say.
@@ -114,6 +117,7 @@ class SetCalibrator(SetClassifier):
         *,
         kind: str = "boosting",
         objective: str = "squared",
+        n_boosters: int = 1,
         monotone: bool = False,
         target: str = "set_accuracy",
         features: Any = "all",
@@ -129,6 +133,7 @@ class SetCalibrator(SetClassifier):
         self.estimator = estimator
         self.kind = kind
         self.objective = objective
+        self.n_boosters = n_boosters
         self.monotone = monotone
         self.target = target
         self.features = features
@@ -263,7 +268,13 @@ class SetCalibrator(SetClassifier):
         given = self.features
         names = tuple(given) if isinstance(given, tuple | list) else FEATURES.get(given, (given,))
         return partial(
-            make_kind, self.kind, names, self.monotone, self.objective, self.random_state
+            make_kind,
+            self.kind,
+            names,
+            self.monotone,
+            self.objective,
+            self.random_state,
+            positive_count(self.n_boosters, "n_boosters"),
         )
 
     def _template(self) -> FirstStage:

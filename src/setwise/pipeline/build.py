@@ -20,6 +20,9 @@ RERANKED_AVERAGE = "Reranker"
 RERANKERS = {RERANKED: BRRerank, RERANKED_AVERAGE: Reranker}
 KERNEL = "KernelModel"
 FOLDS = 5
+#: In the calibrator of a reranker: of five, averaged, .003 more sets are right than of one on folds
+#: of the training rows of seven data sets (between .001 fewer and .006 more), and cost seconds.
+BOOSTERS = 5
 
 #: One line on each model, for `setwise models`; others are told by their documentation.
 ABOUT = {
@@ -134,7 +137,11 @@ def bare_model(choice: Choice, settings: FitSettings) -> Any:
 
 def reranker_options(settings: FitSettings) -> dict[str, Any]:
     """What all rerankers here are told; their own confidence for F1 would be the F1 to expect."""
-    return {"n_folds": folds_of(settings), "confidence_in": "set_accuracy"}
+    return {
+        "n_folds": folds_of(settings),
+        "confidence_in": "set_accuracy",
+        "n_boosters": BOOSTERS,
+    }
 
 
 def _several(members: Any, settings: FitSettings) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
 from setwise.models.strength import ROUGH_TOL
 from setwise.pipeline.build import KERNEL, Choice, keeps_rows
 
-MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weights, and cost less
-MOST_CHAINED = 200  # labels: of more, a chain takes tens of milliseconds to list a row's sets
+MOST_LISTED = 8000  # distinct sets that a field adds up over: they share weights, and cost less
+MOST_CHAINED = 600  # labels, with which a chain takes eight milliseconds to list a row's ten sets
 #: Linear models that are also tried as kernel machines.
 BENT = ("ClassifierChain", "PairwiseCRF", "PowerSet")
 NEIGHBOURS = "LPkNN"

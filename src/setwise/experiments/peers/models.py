@@ -2,6 +2,7 @@
 
 For each target a setting is chosen by its measure on a fifth of the training rows. Labels that all
 or no training rows have are predicted as they are there; most of these classifiers refuse them.
+All are given their rows on the same scale as our default.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
-from sklearn.preprocessing import StandardScaler
 
 from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
+from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.metrics import set_measures
 
 #: target -> its measure, and whether more or less of it is better
@@ -56,6 +57,8 @@ class Peer(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Choose settings on held-out training rows, then fit with all of them."""
         labels = as_binary_csr(Y)
+        self.scale_ = LikeliestScale(self.random_state).fit(X, labels, groups)
+        X = self.scale_.transform(X)
         # scikit-learn's one-vs-rest counts columns in the type of their cells: of more than 127
         # labels in int8 it predicts wrong ones, without a word.
         dense = labels.toarray().astype(np.int64)
@@ -73,7 +76,7 @@ class Peer(BaseEstimator):  # type: ignore[misc]
 
     def predict_for(self, X: Any, target: str) -> np.ndarray:
         """Sets, 0/1 (n, L), by the setting that is best for a target."""
-        found: np.ndarray = self.fitted_[target]._sets(X)
+        found: np.ndarray = self.fitted_[target]._sets(self.scale_.transform(X))
         return found
 
     def _best_numbers(
@@ -101,20 +104,14 @@ class Peer(BaseEstimator):  # type: ignore[misc]
     def _sets(self, X: Any) -> np.ndarray:
         """Sets, 0/1 (n, L), of what one setting has fitted."""
         found = np.tile(self.constant_, (X.shape[0], 1))
-        found[:, self.varied_] = self._predict(self._scaled(X))
+        found[:, self.varied_] = self._predict(_as_matrix(X))
         return found
 
     def _fit_all(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> Self:
-        self.scaler_ = None if sparse.issparse(X) else StandardScaler().fit(X)
         self.varied_ = np.flatnonzero((Y.min(axis=0) == 0) & (Y.max(axis=0) == 1))
         self.constant_ = Y[0].astype(np.int8)
-        self._fit(self._scaled(X), Y[:, self.varied_], setting)
+        self._fit(_as_matrix(X), Y[:, self.varied_], setting)
         return self
-
-    def _scaled(self, X: Any) -> Any:
-        if self.scaler_ is not None:
-            return self.scaler_.transform(X)
-        return sparse.csr_matrix(X)  # not all of them take sparse arrays
 
     def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
         raise NotImplementedError
@@ -191,6 +188,11 @@ class LightGBMOneVsRest(Peer):
     def _predict(self, X: Any) -> np.ndarray:
         predicted: np.ndarray = self.model_.predict(X.astype(np.float32))
         return predicted
+
+
+def _as_matrix(X: Any) -> Any:
+    """Rows as all of them take them: not all take sparse arrays."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
 def _jobs(Y: np.ndarray) -> int | None:

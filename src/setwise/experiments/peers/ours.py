@@ -1,23 +1,24 @@
 """Our default on arrays: what ``setwise fit --model auto`` compares, chooses and fits.
 
-As there, numbers in a table are standardised, and sparse rows stay as they are. The command is
-given one target; here one comparison serves three.
+As there, numbers in a table are standardised; whether sparse rows are brought to length one, as
+texts are there, held-out training rows say. The command is given one target; here one comparison
+serves three.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.preprocessing import StandardScaler
 
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
 from setwise.errors import DataError
+from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.pipeline.build import RERANKED_FOR, RERANKERS, Choice, bare_model
 from setwise.pipeline.choose import compare
 from setwise.pipeline.fitting import folds_for
@@ -42,8 +43,9 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
-        self.scaler_ = None if sparse.issparse(X) else StandardScaler().fit(X)
-        X = self._scaled(X)
+        begin, labels = time.perf_counter(), as_binary_csr(Y)
+        self.scale_ = LikeliestScale(self.random_state).fit(X, labels, groups)
+        X = self.scale_.transform(X)
         # Reranking is tried where the first target is one of its own.
         first = next((one for one in RERANKED_FOR if one in self.targets), self.targets[0])
         settings = FitSettings(
@@ -51,12 +53,13 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             keep_rows=self.keep_rows,
             folds=folds_for(X.shape[0]),
             seed=self.random_state,
+            budget=max(FitSettings.budget - (time.perf_counter() - begin), 1.0),
         )
-        labels = as_binary_csr(Y)
         compared = compare(X, labels, groups, settings)
         self.choices_ = {target: compared.chosen(target).choice for target in self.targets}
+        rows = {"rows": "of length one"} if self.scale_.length_one_ else {}
         self.chosen_ = {
-            target: {"model": choice.name, **choice.options}
+            target: {"model": choice.name, **choice.options, **rows}
             for target, choice in self.choices_.items()
         }
         self.models_: dict[str, Any] = {}
@@ -74,13 +77,10 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
             raise DataError(f"sets were chosen for {known}, not for {target}; add it to targets")
         choice = self.choices_[target]
         model = self.models_[_key(choice)]
-        X = self._scaled(X)
+        X = self.scale_.transform(X)
         if choice.name in RERANKERS and target == "f1":
             return model.predict(X)
         return decision_for(target).decide(model.predict_dist(X))
-
-    def _scaled(self, X: Any) -> Any:
-        return X if self.scaler_ is None else self.scaler_.transform(X)
 
 
 def _key(choice: Choice) -> str:

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from setwise.distributions import Product
 from setwise.distributions.chain import MOST_SUMMED, Chain
-from setwise.distributions.chain_search import EXACT, ChainSearch
+from setwise.distributions.chain_search import EXACT, ChainSearch, tails
 from setwise.errors import DataError, LabelMismatch, NotConverged
 
 KINDS = ["plain", "ties", "strong", "extreme", "empty", "independent"]
@@ -182,6 +182,61 @@ def test_a_search_cut_short_says_so_and_its_gap_is_true(oracle):
     assert (found.log_prob[:, -1] + found.gap >= truth[:, -1] - 1e-9).all()
     with pytest.warns(NotConverged, match="max_pops"):
         dist.top(3)
+
+
+def long_chain(n=20, L=150):
+    """Rare labels, of which some bring others along."""
+    random = np.random.default_rng(3)
+    logits = random.normal(-5, 2, (n, L))
+    weights = np.triu(random.normal(0, 2, (L, L)) * (random.random((L, L)) < 0.05), 1)
+    return Chain(logits, weights)
+
+
+def test_long_chains_are_searched_by_the_labels_that_are_on():
+    chain = long_chain()
+    found = chain.searched(12)
+    assert found.exact.all()
+    assert found.pops.mean() < 150  # and not as many as there are labels on the way to each set
+    by_likelihood = chain.searching(ChainSearch("uniform_cost", max_pops=10**6)).searched(12)
+    assert by_likelihood.exact.all()
+    np.testing.assert_allclose(found.log_prob, by_likelihood.log_prob, atol=1e-9)
+    for rank in range(12):
+        np.testing.assert_allclose(
+            chain.log_prob(found.sets[:, rank]), found.log_prob[:, rank], atol=1e-9
+        )
+
+
+def test_prefixes_that_there_is_no_room_for_are_in_the_gap(monkeypatch):
+    from setwise.distributions import _chain_search_kernel as kernels
+
+    chain = long_chain()
+    best = chain.searched(12)
+    base, weights = chain._base, chain._weights
+    low, high = tails(weights)
+    n, L = base.shape
+    sets, log_prob = np.zeros((n, 12, L), np.int8), np.full((n, 12), -np.inf)
+    gap, pops = np.zeros(n), np.zeros(n, np.int64)
+    monkeypatch.setattr(kernels, "NODES_A_POP", 0)
+    kernels.best_first_rows.py_func(
+        base[:3], weights, low, high, -np.inf, True, 40, sets[:3], log_prob[:3], gap[:3], pops[:3]
+    )
+    assert (gap[:3] > 0).any()
+    assert (log_prob[:3, -1] + gap[:3] >= best.log_prob[:3, -1] - 1e-9).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0, 400.0])
+def test_listed_sets_have_the_chains_probabilities_whatever_their_odds(scale, allow_empty):
+    random = np.random.default_rng(4)
+    logits = scale * random.normal(-1, 1, (7, 83))  # more than one round of lanes
+    weights = scale * np.triu(random.normal(0, 1, (83, 83)), 1)
+    chain = Chain(logits, weights, allow_empty=allow_empty)
+    sets = (random.random((30, 83)) < 0.1).astype(np.int8)
+    sets[0], sets[1] = 0, 1
+    if not allow_empty:
+        sets[0, 5] = 1
+    found = chain.on_support(sets).log_scores
+    one_by_one = [chain.log_prob(np.tile(labels, (7, 1))) for labels in sets]
+    np.testing.assert_allclose(found, np.stack(one_by_one, axis=1), rtol=1e-10, atol=1e-10)
 
 
 def test_samples_have_the_chains_probabilities(oracle, allow_empty):

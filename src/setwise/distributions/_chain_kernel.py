@@ -182,16 +182,3 @@ def draw_pairs(base, weights, luck, nonempty, pairs):
             for c in range(size):
                 for e in range(size):
                     pairs[row, on[c], on[e]] += share
-
-
-@kernel
-def score_list(base, inner, sets, scores):
-    """Log-probabilities (n, m) of listed sets (m, L); ``inner`` (m, L) is what their labels add."""
-    n, L = base.shape
-    for row in range(n):
-        for number in range(len(sets)):
-            total = 0.0
-            for i in range(L):
-                z = base[row, i] + inner[number, i]
-                total -= softplus(-z) if sets[number, i] else softplus(z)
-            scores[row, number] = total

@@ -14,6 +14,7 @@ from setwise.distributions._chain_kernel import advance, log_odds, refresh, soft
 
 NONE = -1
 TOLERANCE = 1e-12  # log-probabilities that differ by less are equal
+NODES_A_POP = 8  # that there is room for; what has none is told by the gap
 
 
 @kernel
@@ -109,15 +110,19 @@ def _offer(value, on, size, sets, log_probs):
 
 
 class Nodes(NamedTuple):
-    """Prefixes: a label that is on begins a node's own link in the list of those before it."""
+    """Prefixes that end with a label that is on, each a link in the list of such labels.
+
+    The first is the empty one.
+    """
 
     bound: np.ndarray  # no set with this prefix is likelier
     score: np.ndarray  # log-probability of the prefix
     depth: np.ndarray  # its labels
-    last: np.ndarray  # the node of its last label that is on, or NONE
-    before: np.ndarray  # of such a node: that of the label before, or NONE
+    last: np.ndarray  # the node of its last label that is on: its own, or NONE
+    before: np.ndarray  # the node of the label that was on before, or NONE
     heap: np.ndarray  # open nodes, the largest bound first
     extent: np.ndarray  # (2,) nodes made, nodes open
+    lost: np.ndarray  # (1,) the largest bound of a prefix that there was no room for
 
 
 @kernel
@@ -131,14 +136,15 @@ def best_first_rows(
     ``log_epsilon`` are not followed: where both ways on are so, the likelier is taken to its end.
     """
     n, L = base.shape
-    size = 2 * max_pops + 2
+    size = NODES_A_POP * max_pops + L
     nodes = Nodes(
         np.empty(size), np.empty(size), np.empty(size, np.int32), np.empty(size, np.int32),
-        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(2, np.int64),
+        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(2, np.int64), np.empty(1),
     )  # fmt: skip
     on, z = np.empty(L, np.int64), np.empty(L)
     for row in range(n):
         nodes.extent[:] = 0
+        nodes.lost[0] = -math.inf
         _push(nodes, 0.0, 0.0, 0, NONE)
         best, left = log_probs[row], -math.inf
         pops[row] = 0
@@ -155,43 +161,64 @@ def best_first_rows(
                 nodes, _pop(nodes), base[row], weights, low, high, log_epsilon, informed, on, z,
                 sets[row], best,
             )  # fmt: skip
-        left = max(left, log_epsilon)  # what was not followed
+        left = max(left, nodes.lost[0], log_epsilon)  # what was not followed
         gaps[row] = left - best[-1] if left > best[-1] + TOLERANCE else 0.0
 
 
 @kernel
 def _expand(nodes, node, base, weights, low, high, log_epsilon, informed, on, z, sets, best):
-    """Follow a prefix by one label, both ways."""
-    L, i = len(base), nodes.depth[node]
+    """Follow a prefix to each label that may be the next one on, and to its end without any.
+
+    Labels that are off change no odds, so that one pass over the labels serves all of these ways.
+    """
+    L, first = len(base), nodes.depth[node]
     count = _labels(nodes, node, on)
-    last = i + 1 == L
-    for m in range(i, L if informed else i + 1):
+    for m in range(first, L):
         z[m] = log_odds(base, weights, m, on, count)
-    off, up = nodes.score[node] - softplus(z[i]), nodes.score[node] - softplus(-z[i])
-    if max(off, up) < log_epsilon and not last:
-        _finish(base, weights, i, on, count, nodes.score[node], sets, best)
+    score = nodes.score[node]  # with all labels before i off that the prefix had not decided
+    for i in range(first, L):
+        if score <= best[-1] + TOLERANCE:
+            return
+        off, up, is_last = score - softplus(z[i]), score - softplus(-z[i]), i + 1 == L
+        if is_last:
+            on[count] = i
+            _offer(up, on, count + 1, sets, best)
+        elif max(off, up) < log_epsilon:
+            _finish(base, weights, i, on, count, score, sets, best)
+            return
+        elif up >= log_epsilon:
+            bound = _most(up, i, z, weights, low, high, best[-1]) if informed else up
+            if bound > best[-1] + TOLERANCE:
+                _follow(nodes, node, bound, up, i)
+        if off < log_epsilon and not is_last:
+            return
+        score = off
+    _offer(score, on, count, sets, best)
+
+
+@kernel
+def _most(score, i, z, weights, low, high, enough):
+    """What a prefix whose last label i is on can become at most, or some number up to ``enough``.
+
+    ``z`` are log-odds without label i.
+    """
+    for m in range(i + 1, len(z)):
+        if score <= enough + TOLERANCE:
+            break
+        own = z[m] + weights[m, i]
+        score -= softplus(-max(own + high[i + 1, m], -own - low[i + 1, m]))
+    return score
+
+
+@kernel
+def _follow(nodes, node, bound, score, i):
+    """Open the prefix that goes on from a node by labels that are off and then label i on."""
+    if nodes.extent[0] == len(nodes.bound):
+        nodes.lost[0] = max(nodes.lost[0], bound)
         return
-    for value in range(2):
-        score = up if value else off
-        if score < log_epsilon and not last:
-            continue
-        if last:
-            if value:
-                on[count] = i
-            _offer(score, on, count + value, sets, best)
-            continue
-        bound = score
-        if informed:
-            for m in range(i + 1, L):
-                own = z[m] + weights[m, i] if value else z[m]
-                bound -= softplus(-max(own + high[i + 1, m], -own - low[i + 1, m]))
-                if bound <= best[-1] + TOLERANCE:
-                    break
-        if bound > best[-1] + TOLERANCE:
-            child = _push(nodes, bound, score, i + 1, nodes.last[node])
-            if value:
-                nodes.before[child] = nodes.last[node]
-                nodes.last[child] = child
+    child = _push(nodes, bound, score, i + 1, NONE)
+    nodes.before[child] = nodes.last[node]
+    nodes.last[child] = child
 
 
 @kernel

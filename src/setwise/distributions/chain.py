@@ -22,7 +22,7 @@ import numpy as np
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows, positive_count
-from setwise.distributions.blocks import for_each_block, row_blocks
+from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
 from setwise.distributions.chain_search import ChainSearch, search_chain
 from setwise.distributions.search import ModeResult, SearchResult, warn_if_inexact
 from setwise.errors import DataError
@@ -221,18 +221,18 @@ class Chain(Distribution):
 
     def on_support(self, sets: Any) -> Support:
         """The chain, given that the set is one of ``sets`` (m, L); all of them at once."""
-        from setwise.distributions._chain_kernel import score_list
+        from setwise.distributions._chain_list_kernel import score_list
         from setwise.distributions.support import Support
 
         listed = self._listed(sets)
-        dense = listed.toarray().astype(np.int8)
-        inner = dense @ self.weights.astype(np.float64)  # (m, L)
-        scores = np.empty((self.n_rows, len(dense)))
+        inner = np.asarray(listed @ self.weights.astype(np.float64))  # (m, L)
+        scores = np.empty((self.n_rows, len(inner)))
 
         def work(rows: slice) -> None:
-            score_list(self.logits[rows].astype(np.float64), inner, dense, scores[rows])
+            base = private_copy(self.logits, rows)
+            score_list(base, inner, listed.indptr, listed.indices, scores[rows])
 
-        for_each_block(work, row_blocks(self.n_rows, dense.size), self.n_jobs)
+        for_each_block(work, row_blocks(self.n_rows, sum(inner.shape)), self.n_jobs)
         if not self.allow_empty:
             scores -= self.log_any[:, None]
         return Support(listed, scores, allow_empty=self.allow_empty)

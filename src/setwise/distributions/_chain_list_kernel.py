@@ -1,0 +1,81 @@
+# mypy: ignore-errors
+"""How likely a linear chain finds each set of a list, for each row.
+
+With z the log-odds of all labels given the labels of a set,
+
+    log P(y) = Σ_{l in y} z_l - log Π_l (1 + exp(z_l)),   exp(z_l) = exp(base_l) exp(inner_l)
+
+where ``base`` belongs to the row and ``inner`` to the set: what takes exponentials is done once for
+each of them, and for both together there are multiplications, and a logarithm now and then. Where
+exp(z_l) may leave the range of floats, every label has exponentials of its own instead.
+
+Lanes are eight labels.
+"""
+
+import math
+
+import numpy as np
+
+from setwise.compiling import kernel
+from setwise.distributions._chain_kernel import softplus
+from setwise.distributions._vectors_kernel import WIDTH, load, spread, store
+
+STEPS = 8  # factors of a lane before its logarithm is taken
+LARGEST = 80.0  # log-odds of which the product of so many factors is in range
+BIG = 700.0  # whose exponential is in range
+
+
+@kernel
+def score_list(base, inner, indptr, labels, scores):
+    """Write log P of sets, whose labels stand as in a sparse array, into ``scores`` (n, m).
+
+    ``base`` (n, L) are log-odds where no label is on, ``inner`` (m, L) what the sets' labels add.
+    """
+    n, L = base.shape
+    wide = (L + WIDTH - 1) // WIDTH * WIDTH
+    odds, most = np.zeros(n * wide), np.empty(n)
+    own, lanes = np.zeros(wide), np.empty(WIDTH)
+    for row in range(n):
+        most[row] = _fill_odds(base[row], odds, row * wide)
+    for number in range(len(inner)):
+        added = _fill_odds(inner[number], own, 0)
+        for row in range(n):
+            if most[row] + added <= LARGEST:
+                total = -_log_of_product(odds, row * wide, own, lanes)
+            else:
+                total = -_sum_of_softplus(base[row], inner[number])
+            for place in range(indptr[number], indptr[number + 1]):
+                total += base[row, labels[place]] + inner[number, labels[place]]
+            scores[row, number] = total
+
+
+@kernel
+def _fill_odds(z, odds, first):
+    """Write exp(z) from ``first`` on; the largest z."""
+    largest = -np.inf
+    for i in range(len(z)):
+        odds[first + i] = math.exp(min(z[i], BIG))
+        largest = max(largest, z[i])
+    return largest
+
+
+@kernel
+def _log_of_product(odds, first, own, lanes):
+    """Log Π (1 + odds · own); what fills the last lanes is zero."""
+    total, size = 0.0, len(own)
+    for start in range(0, size, STEPS * WIDTH):
+        product = spread(1.0)
+        for i in range(start, min(start + STEPS * WIDTH, size), WIDTH):
+            product = product + product * (load(odds, first + i) * load(own, i))
+        store(product, lanes, 0)
+        for lane in range(WIDTH):
+            total += math.log(lanes[lane])
+    return total
+
+
+@kernel
+def _sum_of_softplus(base, inner):
+    total = 0.0
+    for i in range(len(base)):
+        total += softplus(base[i] + inner[i])
+    return total

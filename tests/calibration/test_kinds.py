@@ -227,6 +227,15 @@ def test_several_boosters_say_the_mean_of_what_each_says_and_err_less(
     assert ((found - probability) ** 2).mean() < errors.mean()
 
 
+def test_boosters_without_a_random_state_differ_too(judged, apart, new):
+    one, two = (
+        make_kind("boosting", OF_THE_THESIS, False, "squared", None, n).fit(judged, apart)
+        for n in (1, 2)
+    )
+    features = new[0].features
+    assert np.abs(one.confidence(features) - two.confidence(features)).max() > 0.01
+
+
 def test_one_tree_takes_the_number_of_leaves_that_the_rows_apart_like():
     judged, _ = judged_rows(1500, 6)
     step = (judged.features.score > -1.0).astype(float)

@@ -199,29 +199,50 @@ def test_long_chains_are_searched_by_the_labels_that_are_on():
     assert found.pops.mean() < 150  # and not as many as there are labels on the way to each set
     by_likelihood = chain.searching(ChainSearch("uniform_cost", max_pops=10**6)).searched(12)
     assert by_likelihood.exact.all()
-    np.testing.assert_allclose(found.log_prob, by_likelihood.log_prob, atol=1e-9)
+    np.testing.assert_allclose(found.log_prob, by_likelihood.log_prob, rtol=0, atol=1e-9)
     for rank in range(12):
-        np.testing.assert_allclose(
-            chain.log_prob(found.sets[:, rank]), found.log_prob[:, rank], atol=1e-9
-        )
+        own = chain.log_prob(found.sets[:, rank])
+        np.testing.assert_allclose(own, found.log_prob[:, rank], rtol=0, atol=1e-9)
 
 
 def test_prefixes_that_there_is_no_room_for_are_in_the_gap(monkeypatch):
     from setwise.distributions import _chain_search_kernel as kernels
 
-    chain = long_chain()
-    best = chain.searched(12)
+    chain = long_chain(n=300, L=25)
+    best = chain.searched(60)
     base, weights = chain._base, chain._weights
     low, high = tails(weights)
     n, L = base.shape
-    sets, log_prob = np.zeros((n, 12, L), np.int8), np.full((n, 12), -np.inf)
+    sets, log_prob = best.sets[:, -3:].copy(), best.log_prob[:, -3:].copy()  # to begin with
     gap, pops = np.zeros(n), np.zeros(n, np.int64)
-    monkeypatch.setattr(kernels, "NODES_A_POP", 0)
+    monkeypatch.setattr(kernels, "NODES_A_POP", 0)  # as many as there are labels, then
     kernels.best_first_rows.py_func(
-        base[:3], weights, low, high, -np.inf, True, 40, sets[:3], log_prob[:3], gap[:3], pops[:3]
+        base, weights, low, high, -np.inf, True, 10**4, sets, log_prob, gap, pops
     )
-    assert (gap[:3] > 0).any()
-    assert (log_prob[:3, -1] + gap[:3] >= best.log_prob[:3, -1] - 1e-9).all()
+    assert pops.max() < L  # the room ended it
+    assert (gap > 0).any()
+    for row in range(n):
+        held = {tuple(labels) for labels in sets[row]}
+        missed = [
+            value
+            for labels, value in zip(best.sets[row], best.log_prob[row], strict=True)
+            if tuple(labels) not in held
+        ]
+        assert max(missed, default=-np.inf) <= log_prob[row, -1] + gap[row] + 1e-9
+
+
+def test_a_flat_chain_of_many_labels_ends_when_its_room_is_full():
+    L = 120
+    chain = Chain(np.zeros((1, L)), np.zeros((L, L)), search=ChainSearch("a_star", max_pops=50))
+    found = chain.searched(3)
+    assert found.pops.max() <= 50
+    np.testing.assert_allclose(found.log_prob, -L * np.log(2), rtol=1e-12)  # all sets are alike
+    assert found.exact.all()
+    tilted = Chain(np.full((1, L), -1e-3), np.zeros((L, L)), search=chain.search)
+    found = tilted.searched(200)  # of a label or two
+    best = L * np.log(1 / (1 + np.exp(-1e-3)))
+    np.testing.assert_allclose(found.log_prob[:, 0], best, rtol=1e-12)
+    assert (found.log_prob[:, -1] + found.gap >= best - 2e-3 - 1e-9).all()
 
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 400.0])
@@ -237,6 +258,17 @@ def test_listed_sets_have_the_chains_probabilities_whatever_their_odds(scale, al
     found = chain.on_support(sets).log_scores
     one_by_one = [chain.log_prob(np.tile(labels, (7, 1))) for labels in sets]
     np.testing.assert_allclose(found, np.stack(one_by_one, axis=1), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("logit", "weight"), [(-700.0, 780.0), (-750.0, 750.0), (700.0, -780.0)])
+def test_listed_sets_may_have_odds_of_any_size_that_cancel(logit, weight):
+    weights = np.zeros((9, 9))
+    weights[0, 1:] = weight
+    chain = Chain(np.full((1, 9), logit), weights)
+    sets = np.array([[1] + 8 * [0], 9 * [1], 9 * [0]])
+    found = chain.on_support(sets).log_scores
+    one_by_one = [chain.log_prob(labels[None])[0] for labels in sets]
+    np.testing.assert_allclose(found[0], one_by_one, rtol=1e-10, atol=1e-10)
 
 
 def test_samples_have_the_chains_probabilities(oracle, allow_empty):

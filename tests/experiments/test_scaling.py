@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from setwise.experiments.peers import scaling
+from setwise.experiments.peers.models import OneVsRest
 from setwise.experiments.peers.ours import AutoDefault
 from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.pipeline import choose as choosing
@@ -33,7 +34,9 @@ def test_rows_are_brought_to_length_one_where_that_is_likelier():
     X, Y = rows_whose_direction_tells()
     scale = LikeliestScale().fit(X, Y)
     assert scale.length_one_
-    np.testing.assert_allclose(scale.transform(X).toarray(), normalize(X).toarray(), atol=1e-12)
+    np.testing.assert_allclose(
+        scale.transform(X).toarray(), normalize(X).toarray(), rtol=0, atol=1e-12
+    )
 
 
 def test_rows_stay_as_they_are_where_length_tells_something():
@@ -64,8 +67,8 @@ def test_nothing_is_tried_where_it_would_make_no_difference(monkeypatch):
     dense = X.toarray() + 5
     scale = LikeliestScale().fit(dense, Y)
     found = scale.transform(dense)
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
-    np.testing.assert_allclose(found.std(axis=0), 1, atol=1e-9)
+    np.testing.assert_allclose(found.mean(axis=0), 0, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.std(axis=0), 1, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("make", [rows_whose_direction_tells, rows_whose_length_tells])
@@ -81,4 +84,26 @@ def test_our_default_predicts_on_the_scale_it_has_chosen(make, monkeypatch):
     scaled = normalize(X[200:]) if is_one else X[200:]
     np.testing.assert_array_equal(
         model.predict_for(X[200:], "hamming"), fitted.predict_proba(scaled) > 0.5
+    )
+
+
+@pytest.mark.parametrize("make", [rows_whose_direction_tells, rows_whose_length_tells])
+def test_peers_are_given_the_same_scale(make):
+    X, Y = make()
+    peer = OneVsRest([{"C": 1.0}]).fit(X[:200], Y[:200])
+    is_one = make is rows_whose_direction_tells
+    assert peer.scale_.length_one_ == is_one
+    scaled = sparse.csr_array(normalize(X)) if is_one else X
+    again = OneVsRest([{"C": 1.0}]).fit(scaled[:200], Y[:200])
+    np.testing.assert_array_equal(peer.predict(X[200:]), again.predict(scaled[200:]))
+
+
+def test_counts_of_few_bits_are_measured_as_numbers():
+    _, Y = rows_whose_direction_tells()
+    counts = sparse.csr_array(np.random.default_rng(0).integers(0, 200, (300, 4)).astype(np.uint8))
+    seen = LikeliestScale().fit(counts, Y)
+    as_floats = LikeliestScale().fit(counts.astype(np.float64), Y)
+    assert seen.length_one_ == as_floats.length_one_
+    np.testing.assert_allclose(
+        seen.transform(counts).toarray(), as_floats.transform(counts.astype(float)).toarray()
     )

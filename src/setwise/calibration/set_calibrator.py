@@ -61,8 +61,8 @@ class SetCalibrator(SetClassifier):
     objective : {"squared", "kl", "likelihood"}
         What boosting minimises. Under noise "likelihood" is the stable one.
     n_boosters : int
-        Boosters of other random thresholds each, averaged: steadier confidence at so many times the
-        cost of the calibrator.
+        Of the kind "boosting", boosters of other random thresholds each, averaged: steadier
+        confidence at so many times the cost of the calibrator.
     monotone : bool
         Trees may not fall with score, prior, and the set's share and lead among the candidates; of
         a ``ModelAverage``, neither with what its models say.

@@ -7,7 +7,8 @@ With z the log-odds of all labels given the labels of a set,
 
 where ``base`` belongs to the row and ``inner`` to the set: what takes exponentials is done once for
 each of them, and for both together there are multiplications, and a logarithm now and then. Where
-exp(z_l) may leave the range of floats, every label has exponentials of its own instead.
+an exponential or a product of some factors may leave the range of floats, every label has
+exponentials of its own instead.
 
 Lanes are eight labels.
 """
@@ -22,7 +23,7 @@ from setwise.distributions._vectors_kernel import WIDTH, load, spread, store
 
 STEPS = 8  # factors of a lane before its logarithm is taken
 LARGEST = 80.0  # log-odds of which the product of so many factors is in range
-BIG = 700.0  # whose exponential is in range
+FAR = 600.0  # log-odds: times the odds of one below, what underflows, at -745, is nothing to one
 
 
 @kernel
@@ -40,7 +41,7 @@ def score_list(base, inner, indptr, labels, scores):
     for number in range(len(inner)):
         added = _fill_odds(inner[number], own, 0)
         for row in range(n):
-            if most[row] + added <= LARGEST:
+            if max(most[row], added) <= FAR and most[row] + added <= LARGEST:
                 total = -_log_of_product(odds, row * wide, own, lanes)
             else:
                 total = -_sum_of_softplus(base[row], inner[number])
@@ -51,10 +52,10 @@ def score_list(base, inner, indptr, labels, scores):
 
 @kernel
 def _fill_odds(z, odds, first):
-    """Write exp(z) from ``first`` on; the largest z."""
+    """The largest z; writes exp(z) into ``odds`` from ``first`` on."""
     largest = -np.inf
     for i in range(len(z)):
-        odds[first + i] = math.exp(min(z[i], BIG))
+        odds[first + i] = math.exp(min(z[i], FAR))
         largest = max(largest, z[i])
     return largest
 

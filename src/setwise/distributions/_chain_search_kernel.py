@@ -12,9 +12,9 @@ import numpy as np
 from setwise.compiling import kernel
 from setwise.distributions._chain_kernel import advance, log_odds, refresh, softplus
 
-NONE = -1
+ROOT = 0
 TOLERANCE = 1e-12  # log-probabilities that differ by less are equal
-NODES_A_POP = 8  # that there is room for; what has none is told by the gap
+NODES_A_POP = 8  # for each pop that is allowed; a search ends when all of these are made
 
 
 @kernel
@@ -110,16 +110,15 @@ def _offer(value, on, size, sets, log_probs):
 
 
 class Nodes(NamedTuple):
-    """Prefixes that end with a label that is on, each a link in the list of such labels.
+    """Prefixes that end with a label that is on, each a link to the one that ends before it.
 
-    The first is the empty one.
+    The first, ROOT, is the empty one.
     """
 
     bound: np.ndarray  # no set with this prefix is likelier
     score: np.ndarray  # log-probability of the prefix
     depth: np.ndarray  # its labels
-    last: np.ndarray  # the node of its last label that is on: its own, or NONE
-    before: np.ndarray  # the node of the label that was on before, or NONE
+    before: np.ndarray  # the node of the label that was on before
     heap: np.ndarray  # open nodes, the largest bound first
     extent: np.ndarray  # (2,) nodes made, nodes open
     lost: np.ndarray  # (1,) the largest bound of a prefix that there was no room for
@@ -139,13 +138,13 @@ def best_first_rows(
     size = NODES_A_POP * max_pops + L
     nodes = Nodes(
         np.empty(size), np.empty(size), np.empty(size, np.int32), np.empty(size, np.int32),
-        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(2, np.int64), np.empty(1),
+        np.empty(size, np.int32), np.empty(2, np.int64), np.empty(1),
     )  # fmt: skip
     on, z = np.empty(L, np.int64), np.empty(L)
     for row in range(n):
         nodes.extent[:] = 0
         nodes.lost[0] = -math.inf
-        _push(nodes, 0.0, 0.0, 0, NONE)
+        _push(nodes, 0.0, 0.0, 0, ROOT)
         best, left = log_probs[row], -math.inf
         pops[row] = 0
         while nodes.extent[1] > 0:
@@ -153,7 +152,7 @@ def best_first_rows(
             if left <= best[-1] + TOLERANCE:
                 left = -math.inf
                 break
-            if pops[row] == max_pops:
+            if pops[row] == max_pops or nodes.extent[0] == size:
                 break
             pops[row] += 1
             left = -math.inf
@@ -189,7 +188,10 @@ def _expand(nodes, node, base, weights, low, high, log_epsilon, informed, on, z,
         elif up >= log_epsilon:
             bound = _most(up, i, z, weights, low, high, best[-1]) if informed else up
             if bound > best[-1] + TOLERANCE:
-                _follow(nodes, node, bound, up, i)
+                if nodes.extent[0] < len(nodes.bound):
+                    _push(nodes, bound, up, i + 1, node)
+                else:
+                    nodes.lost[0] = max(nodes.lost[0], bound)
         if off < log_epsilon and not is_last:
             return
         score = off
@@ -211,17 +213,6 @@ def _most(score, i, z, weights, low, high, enough):
 
 
 @kernel
-def _follow(nodes, node, bound, score, i):
-    """Open the prefix that goes on from a node by labels that are off and then label i on."""
-    if nodes.extent[0] == len(nodes.bound):
-        nodes.lost[0] = max(nodes.lost[0], bound)
-        return
-    child = _push(nodes, bound, score, i + 1, NONE)
-    nodes.before[child] = nodes.last[node]
-    nodes.last[child] = child
-
-
-@kernel
 def _finish(base, weights, i, on, count, score, sets, best):
     """Take a prefix of i labels to its end by the likelier value of each label."""
     for m in range(i, len(base)):
@@ -236,11 +227,11 @@ def _finish(base, weights, i, on, count, score, sets, best):
 @kernel
 def _labels(nodes, node, on):
     """Write the labels that are on in a prefix; returns how many."""
-    count, link = 0, nodes.last[node]
-    while link != NONE:
-        on[count] = nodes.depth[link] - 1
+    count = 0
+    while node != ROOT:
+        on[count] = nodes.depth[node] - 1
         count += 1
-        link = nodes.before[link]
+        node = nodes.before[node]
     return count
 
 
@@ -253,10 +244,11 @@ def _is_ahead(nodes, first, second):
 
 
 @kernel
-def _push(nodes, bound, score, depth, last):
+def _push(nodes, bound, score, depth, before):
+    """Open a prefix of so many labels, the last one on."""
     node, place = nodes.extent[0], nodes.extent[1]
     nodes.bound[node], nodes.score[node] = bound, score
-    nodes.depth[node], nodes.last[node], nodes.before[node] = depth, last, NONE
+    nodes.depth[node], nodes.before[node] = depth, before
     nodes.extent[0] += 1
     nodes.extent[1] += 1
     heap = nodes.heap

@@ -22,7 +22,7 @@ import numpy as np
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows, positive_count
-from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
+from setwise.distributions.blocks import for_each_block, row_blocks
 from setwise.distributions.chain_search import ChainSearch, search_chain
 from setwise.distributions.search import ModeResult, SearchResult, warn_if_inexact
 from setwise.errors import DataError
@@ -229,7 +229,7 @@ class Chain(Distribution):
         scores = np.empty((self.n_rows, len(inner)))
 
         def work(rows: slice) -> None:
-            base = private_copy(self.logits, rows)
+            base = np.ascontiguousarray(self.logits[rows], dtype=np.float64)
             score_list(base, inner, listed.indptr, listed.indices, scores[rows])
 
         for_each_block(work, row_blocks(self.n_rows, sum(inner.shape)), self.n_jobs)

@@ -12,10 +12,11 @@
 
 A prefix can become no likelier than its own probability times, for each label to come, the larger
 of σ(highest log-odds) and σ(-lowest log-odds), where a parent not yet decided adds its weight or
-nothing, whichever is the more. Chains are linear, so that these extremes are sums; they only narrow
-as labels are decided, so that the first k sets which are complete are the k likeliest.
+nothing, whichever is the more. Chains are linear, so that these extremes are sums.
 
-Best-first searches start from the sets of a beam and drop what cannot be better. A beam that has
+Best-first searches go from one label that is on to each that may be the next: labels that are off
+change no odds, so that a row of them is passed at once. They start from the sets of a beam, drop
+what cannot be better than the k-th set found, and end when nothing else is left. A beam that has
 dropped no prefix likelier than its last set has proven it already: most rows need no more.
 """
 
@@ -48,8 +49,9 @@ class ChainSearch:
     epsilon : float
         The least probability of a prefix that "epsilon" follows.
     max_pops : int
-        Prefixes that a best-first search may look at in a row; beyond it the best found are
-        returned with a gap that is certain.
+        Prefixes, each up to a label that is on, that a best-first search may look at in a row, and
+        for each of them eight that wait; beyond it the best found are returned with a gap that is
+        certain.
     """
 
     kind: str = "a_star"

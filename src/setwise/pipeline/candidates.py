@@ -12,8 +12,8 @@ from setwise.models.average_members import MOST_SETS, MOST_SETS_OF_TREES, ROUNDS
 from setwise.models.strength import ROUGH_TOL
 from setwise.pipeline.build import KERNEL, Choice, keeps_rows
 
-MOST_LISTED = 8000  # distinct sets that a field adds up over: they share weights, and cost less
-MOST_CHAINED = 600  # labels: with 507, a chain lists a row's ten sets in a third of a millisecond
+MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weights, and cost less
+MOST_CHAINED = 600  # labels, of which `benchmarks/chains.py` tells how long listing sets takes
 #: Linear models that are also tried as kernel machines.
 BENT = ("ClassifierChain", "PairwiseCRF", "PowerSet")
 NEIGHBOURS = "LPkNN"

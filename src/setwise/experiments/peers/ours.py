@@ -43,7 +43,8 @@ class AutoDefault(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Self:
         """Compare, choose for each target, then fit."""
-        begin, labels = time.perf_counter(), as_binary_csr(Y)
+        begin = time.perf_counter()
+        labels = as_binary_csr(Y)
         self.scale_ = LikeliestScale(self.random_state).fit(X, labels, groups)
         X = self.scale_.transform(X)
         # Reranking is tried where the first target is one of its own.

@@ -43,10 +43,10 @@ class LikeliestScale(BaseEstimator):  # type: ignore[misc]
         self.standard_, self.length_one_ = None, False
         if not sparse.issparse(X):
             self.standard_ = StandardScaler().fit(X)
-        elif not _is_of_length_one(X):
-            rows = TrainingRows(in_single_precision(X), Y, None, groups)
+        elif not _is_of_length_one(X := in_single_precision(X)):
+            rows = TrainingRows(X, Y, None, groups)
             as_they_are, of_length_one = (
-                self._log_prob(replace(rows, X=scaled)) for scaled in (rows.X, normalize(rows.X))
+                self._log_prob(replace(rows, X=scaled)) for scaled in (X, normalize(X))
             )
             self.length_one_ = of_length_one > as_they_are
         return self

@@ -30,6 +30,7 @@ from setwise.storage import storable
 
 WIDEST = 1000.0  # typical distances: beyond it, and below its inverse, rows are all alike
 LEAST_UNITS = 10  # rows or groups, fewer than which are not worth holding out
+MAX_ITER = 2000  # of the default model: rows that landmarks set apart well take hardly any penalty
 
 
 @storable
@@ -135,7 +136,9 @@ class KernelModel(SetClassifier):
         """The model of the features, not fitted."""
         if self.estimator is None:
             C: Any = "auto" if may_hold_out else 1.0
-            return PairwiseCRF(C=C, random_state=self.random_state, n_jobs=self.n_jobs)
+            return PairwiseCRF(
+                C=C, max_iter=MAX_ITER, random_state=self.random_state, n_jobs=self.n_jobs
+            )
         if not isinstance(self.estimator, SetClassifier):
             raise DataError(
                 f"estimator is a model of setwise, such as PowerSet(), not {self.estimator!r}"

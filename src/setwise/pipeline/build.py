@@ -20,8 +20,8 @@ RERANKED_AVERAGE = "Reranker"
 RERANKERS = {RERANKED: BRRerank, RERANKED_AVERAGE: Reranker}
 KERNEL = "KernelModel"
 FOLDS = 5
-#: In the calibrator of a reranker: of five, averaged, .003 more sets are right than of one on folds
-#: of the training rows of seven data sets (between .001 fewer and .006 more), and cost seconds.
+#: In the calibrator of a reranker: of five, averaged, .002 more sets are right than of one on folds
+#: of the training rows of six data sets (between .001 fewer and .006 more), and cost seconds.
 BOOSTERS = 5
 
 #: One line on each model, for `setwise models`; others are told by their documentation.

@@ -46,10 +46,10 @@ PEERS_ENTRY = Entry(
     seeds=(0, 1),
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
-    notes="Measured in several runs, on machines of one kind but not of one speed: seconds of auto "
-    "compare with those of the scikit-learn and LightGBM peers on the first six data sets, and "
-    "with no others. Settings are chosen on training rows, by each model's own fit, whose seconds "
-    "include that. auto compares once and fits what is best for each of three measures; it has 600 "
+    notes="All of it measured in one run, on one machine with two cores, one part after another. "
+    "The scikit-learn and LightGBM peers have one thread of BLAS: with two, threads wait for each "
+    "other. Settings are chosen on training rows, by each model's own fit, whose seconds include "
+    "that. auto compares once and fits what is best for each of three measures; it has 600 "
     "seconds for what it compares, with the folds that reranking needs: a slower machine may "
     "try less. For auto and the peers, BOOMER aside, dense features are standardised, and sparse "
     "rows brought to length one where held-out training rows are then likelier under binary "

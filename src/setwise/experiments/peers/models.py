@@ -2,7 +2,8 @@
 
 For each target a setting is chosen by its measure on a fifth of the training rows. Labels that all
 or no training rows have are predicted as they are there; most of these classifiers refuse them.
-All are given their rows on the same scale as our default.
+All are given their rows on the same scale as our default, and one thread of BLAS: with more, its
+threads and those of scikit-learn wait for each other, up to ten times as long as they work.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
+from threadpoolctl import threadpool_limits
 
 from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
@@ -104,13 +106,15 @@ class Peer(BaseEstimator):  # type: ignore[misc]
     def _sets(self, X: Any) -> np.ndarray:
         """Sets, 0/1 (n, L), of what one setting has fitted."""
         found = np.tile(self.constant_, (X.shape[0], 1))
-        found[:, self.varied_] = self._predict(_as_matrix(X))
+        with threadpool_limits(1, user_api="blas"):
+            found[:, self.varied_] = self._predict(_as_matrix(X))
         return found
 
     def _fit_all(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> Self:
         self.varied_ = np.flatnonzero((Y.min(axis=0) == 0) & (Y.max(axis=0) == 1))
         self.constant_ = Y[0].astype(np.int8)
-        self._fit(_as_matrix(X), Y[:, self.varied_], setting)
+        with threadpool_limits(1, user_api="blas"):
+            self._fit(_as_matrix(X), Y[:, self.varied_], setting)
         return self
 
     def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:

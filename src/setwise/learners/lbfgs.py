@@ -27,6 +27,7 @@ MAX_SHORTENINGS = 20
 # proof costs as much as a step or two, and at ``tol`` itself every fourth fails.
 STRICTER = 0.1
 STUCK = 100  # units in the last place: an excess that rounding may hide from the line search
+CACHED = 2**15  # numbers that a core's cache holds beside others
 REPACK = 0.75  # the block is copied without the converged columns when no more than this remain
 
 
@@ -80,8 +81,9 @@ class History:
     memory: int = MEMORY  # pairs at most
 
     def remember(self, before: Point, after: Point) -> None:
-        """Add the pair of two points, and forget the oldest."""
-        self.add(after.V - before.V, after.G - before.G)
+        """Add the pair of two points, and forget the oldest, whose place they take."""
+        step, change = self._oldest()
+        self.add(np.subtract(after.V, before.V, step), np.subtract(after.G, before.G, change))
 
     def add(self, step: np.ndarray, change: np.ndarray) -> None:
         """Add a pair (D, L) each, and forget the oldest."""
@@ -92,9 +94,15 @@ class History:
         self.changes.append(change)
         self.inverses.append(np.where(good, 1 / safe, 0))
         self.scale = np.where(good, safe / np.where(good, square, 1), self.scale)
-        if len(self.steps) > self.memory:
-            for past in (self.steps, self.changes, self.inverses):
-                past.pop(0)
+        if len(self.inverses) > self.memory:
+            self._oldest()
+
+    def _oldest(self) -> tuple[Any, Any]:
+        """The oldest step and change, forgotten; None and None while there is room for more."""
+        if len(self.inverses) < self.memory:
+            return None, None
+        self.inverses.pop(0)
+        return self.steps.pop(0), self.changes.pop(0)
 
     def taken(self, columns: np.ndarray) -> History:
         """The history of some of the columns."""
@@ -104,18 +112,17 @@ class History:
         scale = self.scale[columns] if np.ndim(self.scale) else self.scale
         return History(steps, changes, inverses, scale, self.memory)
 
-    def direction(self, G: np.ndarray) -> np.ndarray:
-        """Minus the inverse Hessian times G, by the two-loop recursion."""
-        d = -G
-        shares = []
+    def direction(self, G: np.ndarray, room: np.ndarray | None = None) -> np.ndarray:
+        """Minus the inverse Hessian times G, by the two-loop recursion; in ``room``, if given."""
+        d, shares = np.negative(G, room), []
         past = list(zip(self.steps, self.changes, self.inverses, strict=True))
         for step, change, inverse in reversed(past):
             share = (inverse * dots(step, d)).astype(d.dtype)
-            d -= share * change
+            add_scaled(d, -share, change)
             shares.append(share)
         d *= np.asarray(self.scale, dtype=d.dtype)
         for (step, change, inverse), share in zip(past, reversed(shares), strict=True):
-            d += (share - (inverse * dots(change, d)).astype(d.dtype)) * step
+            add_scaled(d, share - (inverse * dots(change, d)).astype(d.dtype), step)
         return d
 
 
@@ -147,6 +154,7 @@ def minimise(
     working = np.ones(V.shape[1], dtype=bool)  # the columns of the block that still move
     gain = np.zeros(V.shape[1])
     goal = np.full(V.shape[1], float(tol) * (1 if proven is None else STRICTER))
+    d = np.empty_like(point.G)  # kept, as fresh memory for many megabytes is slow
     n_iter = 0
 
     def judge(close: np.ndarray, at: Point) -> None:
@@ -159,7 +167,7 @@ def minimise(
             goal[columns] *= STRICTER
 
     while True:
-        d, slope = _descent(history, point.G)
+        d, slope = _descent(history, point.G, d)
         size = np.maximum(np.abs(point.values), np.finfo(float).tiny)
         excess = -slope / 2 / size
         close = (excess <= goal) & ((gain <= goal * size) | (proven is not None))
@@ -172,9 +180,11 @@ def minimise(
             kept, working = np.flatnonzero(working), working[working]
             problem = problem.taken(kept)
             point, history = point.taken(kept), history.taken(kept)
-            d, slope, excess, place = d[:, kept], slope[kept], excess[kept], place[kept]
+            d, slope, excess, place = d[:, kept].copy(), slope[kept], excess[kept], place[kept]
             goal = goal[kept]
-        after, moved = _stepped(problem, point, d * working, slope)
+        if not working.all():
+            d *= working
+        after, moved = _stepped(problem, point, d, slope)
         judge(working & ~moved & (excess <= STUCK * eps), after)
         working &= moved
         history.remember(point, after)
@@ -185,9 +195,11 @@ def minimise(
     return Minimum(result.V, result.values, converged, n_iter)
 
 
-def _descent(history: History, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _descent(
+    history: History, G: np.ndarray, room: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Directions (D, L) and their slopes (L,); minus the gradient where rounding spoilt them."""
-    d = history.direction(G)
+    d = history.direction(G, room)
     slope = dots(G, d)
     spoilt = ~(slope < 0)
     if spoilt.any():
@@ -226,6 +238,14 @@ def _shorter(point: Point, after: Point, length: np.ndarray, slope: np.ndarray) 
         best = -slope * length**2 / (2 * bend)
     shorter: np.ndarray = np.clip(np.nan_to_num(best, nan=0.0), 0.1 * length, 0.5 * length)
     return shorter
+
+
+def add_scaled(A: np.ndarray, factor: np.ndarray, B: np.ndarray) -> None:
+    """Add B to A, each column times its factor (L,): in pieces whose products stay in a cache."""
+    size = max(1, CACHED // A.shape[1])
+    for start in range(0, len(A), size):
+        piece = slice(start, start + size)
+        A[piece] += factor * B[piece]
 
 
 def dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:

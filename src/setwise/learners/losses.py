@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import expit
 
 from setwise.learners.design import BLOCK_LOGITS, DenseRows, SparseRows
+from setwise.learners.tiled import TiledRows
 from setwise.learners.workers import Workers, spans
 
 # A vector register holds eight single or four double numbers; what is left over runs one by one.
@@ -94,7 +95,7 @@ class SoftmaxLoss:
     T: np.ndarray  # (n, K), or (n,) where each row is of one class
     weight: np.ndarray  # (n, 1)
     ridge: float
-    penalties: np.ndarray  # (d + 1, 1)
+    penalties: np.ndarray  # (d + 1, 1) by which a weight is multiplied before it is penalised
     workers: Workers
 
     def evaluate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -152,6 +153,8 @@ def _summed(
     workers: Workers,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Losses (L,) and gradients (d + 1, L) without the penalty, added stripe by stripe."""
+    if isinstance(rows, TiledRows):
+        return rows.summed(fill, T, weight, W, workers)
     n, L = len(T), W.shape[1]
 
     def stripe(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +182,13 @@ def _with_penalty(
     penalties: np.ndarray,
     ridge: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    shrunk = W * penalties
-    value = loss + 0.5 * ridge * np.einsum("dl,dl->l", shrunk, shrunk, dtype=np.float64)
-    return value, G + shrunk * np.asarray(ridge, dtype=W.dtype)
+    value, G = loss.astype(np.float64), np.ascontiguousarray(G)
+    shrink = np.asarray(ridge, dtype=W.dtype)
+    size = max(1, BLOCK_LOGITS // W.shape[1])
+    for start in range(0, len(W), size):  # pieces that stay in a cache
+        some = slice(start, start + size)
+        shrunk = W[some] * penalties[some]
+        value += 0.5 * ridge * np.einsum("dl,dl->l", shrunk, shrunk, dtype=np.float64)
+        shrunk *= penalties[some]
+        G[some] += shrunk * shrink
+    return value, G

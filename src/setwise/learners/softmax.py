@@ -24,13 +24,15 @@ from setwise.learners.bank_inputs import (
     class_shares,
     trusted_weights,
 )
+from setwise.learners.bank_lbfgs import ROUNDING
 from setwise.learners.bank_problem import check_strength, in_precision, without_idle_rows
 from setwise.learners.design import rows_of
 from setwise.learners.lbfgs import minimise
 from setwise.learners.linear import linear_scores
 from setwise.learners.losses import SoftmaxLoss
 from setwise.learners.solution import Solution, warn_if_short
-from setwise.learners.whitening import Curvature, WhitenedLoss, typical
+from setwise.learners.tiled import MANY_TARGETS, TiledRows
+from setwise.learners.whitening import Curvature, typical, whitened
 from setwise.learners.workers import Workers
 from setwise.storage import storable
 
@@ -158,7 +160,13 @@ class SoftmaxRegression:
     def _solved(
         self, X: Any, T: np.ndarray, weight: np.ndarray, start: np.ndarray, workers: Workers
     ) -> Solution:
-        rows, dtype, n_classes = rows_of(X, bias=self.fit_bias), X.dtype, start.shape[1]
+        dtype, n_classes = X.dtype, start.shape[1]
+        many = sparse.issparse(X) and n_classes >= MANY_TARGETS
+        rows = (
+            TiledRows(X, bias=self.fit_bias, n_targets=n_classes)
+            if many
+            else rows_of(X, bias=self.fit_bias)
+        )
         ridge = 1 / float(check_strength(self.C, 1)[0])
         penalties = np.ones((X.shape[1] + 1, 1), dtype)
         penalties[-1] = not self.fit_bias
@@ -172,8 +180,10 @@ class SoftmaxRegression:
         whitening = curvature.whitening(typical(shares * (1 - shares)))
         # What all classes share changes no probability: without it the penalty is least.
         V = whitening.inverse(centred(start).astype(dtype))
-        problem = WhitenedLoss(loss, whitening)
-        found = minimise(problem, V.reshape(-1, 1), max_iter=self.max_iter, tol=self.tol)
+        problem = whitened(loss, whitening)
+        # Beyond rounding no objective can be told from the next.
+        tol = max(self.tol, ROUNDING * float(np.finfo(dtype).eps)) if self.tol else 0.0
+        found = minimise(problem, V.reshape(-1, 1), max_iter=self.max_iter, tol=tol)
         weights = whitening.weights(found.V.reshape(V.shape))
         return Solution(weights, found.values / ridge, found.converged, found.n_iter)
 

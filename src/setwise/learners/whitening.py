@@ -12,7 +12,7 @@ less than half the steps on mediamill.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy import linalg
 
 from setwise.learners.design import DenseRows, SparseRows
 from setwise.learners.losses import BankLoss, SoftmaxLoss
+from setwise.learners.tiled import TiledRows
 from setwise.learners.workers import Workers
 
 # The product X'X costs as much as d / 2L evaluations of L targets, or, if X is sparse, as more.
@@ -84,22 +85,38 @@ class Diagonal:
 
     def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
         least = float(np.finfo(dtype).tiny)  # so that the scale is finite in this precision
-        self._scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)[:, None]
+        self.scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)[:, None]
 
     def weights(self, V: np.ndarray) -> np.ndarray:
         """R V."""
-        W: np.ndarray = self._scale * V
+        W: np.ndarray = self.scale * V
         return W
 
     def inverse(self, W: np.ndarray) -> np.ndarray:
         """V such that R V = W."""
-        V: np.ndarray = W / self._scale
+        V: np.ndarray = W / self.scale
         return V
 
     def gradient(self, G: np.ndarray) -> np.ndarray:
         """R' G: the gradient in V."""
-        pulled: np.ndarray = self._scale * G
+        pulled: np.ndarray = self.scale * G
         return pulled
+
+
+class Unchanged:
+    """W = V."""
+
+    def weights(self, V: np.ndarray) -> np.ndarray:
+        """V."""
+        return V
+
+    def inverse(self, W: np.ndarray) -> np.ndarray:
+        """W."""
+        return W
+
+    def gradient(self, G: np.ndarray) -> np.ndarray:
+        """G."""
+        return G
 
 
 class DiagonalEach(Diagonal):
@@ -107,12 +124,12 @@ class DiagonalEach(Diagonal):
 
     def __init__(self, bound: np.ndarray, dtype: np.dtype) -> None:
         least = float(np.finfo(dtype).tiny)
-        self._scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)
+        self.scale = (1 / np.sqrt(np.maximum(bound, least))).astype(dtype)
 
     def taken(self, columns: np.ndarray) -> DiagonalEach:
         """The same for some of the targets."""
         part = copy(self)
-        part._scale = self._scale[:, columns]
+        part.scale = self.scale[:, columns]
         return part
 
 
@@ -172,3 +189,13 @@ class WhitenedLoss:
         if isinstance(whitening, DiagonalEach):
             whitening = whitening.taken(columns)
         return WhitenedLoss(self.loss.taken(columns), whitening)
+
+
+def whitened(loss: SoftmaxLoss, whitening: Whitening) -> WhitenedLoss:
+    """The loss as a function of V; the tiled rows take a diagonal R, so that W need not be made."""
+    rows = loss.rows
+    if isinstance(whitening, Diagonal) and isinstance(rows, TiledRows):
+        scale = whitening.scale
+        loss = replace(loss, rows=rows.scaled(scale[:, 0]), penalties=loss.penalties * scale)
+        return WhitenedLoss(loss, Unchanged())
+    return WhitenedLoss(loss, whitening)

@@ -114,7 +114,8 @@ class History:
 
     def direction(self, G: np.ndarray, room: np.ndarray | None = None) -> np.ndarray:
         """Minus the inverse Hessian times G, by the two-loop recursion; in ``room``, if given."""
-        d, shares = np.negative(G, room), []
+        d: np.ndarray = np.negative(G, room)
+        shares = []
         past = list(zip(self.steps, self.changes, self.inverses, strict=True))
         for step, change, inverse in reversed(past):
             share = (inverse * dots(step, d)).astype(d.dtype)
@@ -195,9 +196,7 @@ def minimise(
     return Minimum(result.V, result.values, converged, n_iter)
 
 
-def _descent(
-    history: History, G: np.ndarray, room: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _descent(history: History, G: np.ndarray, room: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Directions (D, L) and their slopes (L,); minus the gradient where rounding spoilt them."""
     d = history.direction(G, room)
     slope = dots(G, d)

@@ -1,10 +1,10 @@
 """Sparse rows and hundreds of targets or thousands: threads share the targets, not the rows.
 
-With a stripe of the rows for each thread, each would need a gradient (d + 1, L) of its own, and each
-row would read its weights, and write its gradients, from and to memory that no cache holds. Here a
-few thousand rows at a time have their logits Z made tile by tile of targets, whose weights stay in a
-cache; their residuals R are then made row by row; and the gradient X' R again tile by tile. Nothing
-is written by two threads, so sums are the same for every number of threads.
+With a stripe of the rows for each thread, each would need a gradient (d + 1, L) of its own, and rows
+would read their weights from memory, and write their gradients to it, as no cache holds them. Here
+a few thousand rows at a time have their logits Z made tile by tile of targets, whose weights stay
+in a cache; then their residuals R row by row; and the gradient X' R again tile by tile. Nothing is
+written by two threads, so that sums are the same for every number of threads.
 """
 
 from __future__ import annotations
@@ -88,9 +88,7 @@ class TiledRows(SparseRows):
                 Z[:, slice(*tile)] = self.ones * W[-1, slice(*tile)]
                 _add_products(part.rows, W, tile, Z)
 
-            def residuals(
-                span: tuple[int, int], Z: np.ndarray = Z, own: slice = own
-            ) -> np.ndarray:
+            def residuals(span: tuple[int, int], Z: np.ndarray = Z, own: slice = own) -> np.ndarray:
                 some, losses = slice(*span), np.zeros(L)
                 fill(Z[some], T[own][some], weight[own][some], losses)
                 return losses
@@ -106,9 +104,7 @@ class TiledRows(SparseRows):
         return loss, G
 
 
-def _add_products(
-    X: sparse.csr_array, W: np.ndarray, tile: tuple[int, int], Z: np.ndarray
-) -> None:
+def _add_products(X: sparse.csr_array, W: np.ndarray, tile: tuple[int, int], Z: np.ndarray) -> None:
     """Add X W to Z, for a tile of the columns of both."""
     from setwise.learners._tiled_kernel import add_products
 

@@ -46,9 +46,10 @@ PEERS_ENTRY = Entry(
     seeds=(0, 1),
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
-    notes="All of it measured in one run, on one machine with two cores, one part after another. "
+    notes="All of it measured in one run, on one machine with two cores: BOOMER and scikit-learn's "
+    "chains and power set, which use one thread, two at a time, all others one after another. "
     "The scikit-learn and LightGBM peers have one thread of BLAS: with two, threads wait for each "
-    "other. Settings are chosen on training rows, by each model's own fit, whose seconds include "
+    "other. LightGBM's boosters of the most trees serve for fewer as well. Settings are chosen on training rows, by each model's own fit, whose seconds include "
     "that. auto compares once and fits what is best for each of three measures; it has 600 "
     "seconds for what it compares, with the folds that reranking needs: a slower machine may "
     "try less. For auto and the peers, BOOMER aside, dense features are standardised, and sparse "

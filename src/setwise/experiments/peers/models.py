@@ -8,7 +8,8 @@ threads and those of scikit-learn wait for each other, up to ten times as long a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -69,10 +70,7 @@ class Peer(BaseEstimator):  # type: ignore[misc]
             split = holdout(labels, test_size=0.2, groups=groups, random_state=self.random_state)
             numbers = self._best_numbers(X, dense, *split)
         self.chosen_ = {target: dict(self.settings[number]) for target, number in numbers.items()}
-        fitted = {
-            number: clone(self)._fit_all(X, dense, self.settings[number])
-            for number in set(numbers.values())
-        }
+        fitted = dict(self._fitted(X, dense, set(numbers.values())))
         self.fitted_ = {target: fitted[number] for target, number in numbers.items()}
         return self
 
@@ -85,14 +83,17 @@ class Peer(BaseEstimator):  # type: ignore[misc]
         self, X: Any, Y: np.ndarray, train: np.ndarray, test: np.ndarray
     ) -> dict[str, int]:
         """The number of the setting that is best for each target, on held-out rows."""
-        scores = []
-        for setting in self.settings:
-            found = self._judge()._fit_all(X[train], Y[train], setting)._sets(X[test])
-            measured = set_measures(Y[test], found)
-            scores.append(
-                {target: sign * measured[name] for target, (name, sign) in TARGETS.items()}
-            )
-        return {target: int(np.argmax([score[target] for score in scores])) for target in TARGETS}
+        scores = np.full((len(TARGETS), len(self.settings)), -np.inf)
+        judges = self._judge()._fitted(X[train], Y[train], range(len(self.settings)))
+        for number, judge in judges:
+            measured = set_measures(Y[test], judge._sets(X[test]))
+            scores[:, number] = [sign * measured[name] for name, sign in TARGETS.values()]
+        return dict(zip(TARGETS, scores.argmax(axis=1).tolist(), strict=True))
+
+    def _fitted(self, X: Any, Y: np.ndarray, numbers: Iterable[int]) -> Iterator[tuple[int, Peer]]:
+        """Copies that are fitted with the settings of these numbers, one after another."""
+        for number in numbers:
+            yield number, clone(self)._fit_all(X, Y, self.settings[number])
 
     def _judge(self) -> Peer:
         """What settings are judged by."""
@@ -180,7 +181,19 @@ class MultinomialSets(Peer):
 
 
 class LightGBMOneVsRest(Peer):
-    """One booster of LightGBM for each label."""
+    """One booster of LightGBM for each label; settings are numbers of trees.
+
+    The boosters of the most trees serve all settings: the first trees of each are what it would
+    have grown had it been told to stop there.
+    """
+
+    def _fitted(self, X: Any, Y: np.ndarray, numbers: Iterable[int]) -> Iterator[tuple[int, Peer]]:
+        sizes = {number: self.settings[number].get("n_estimators", 100) for number in numbers}
+        grown = clone(self)._fit_all(X, Y, {"n_estimators": max(sizes.values())})
+        for number, size in sizes.items():
+            part = copy(grown)
+            part.n_trees_ = size
+            yield number, part
 
     def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:
         X = X.astype(np.float32)
@@ -190,8 +203,9 @@ class LightGBMOneVsRest(Peer):
         self.model_ = OneVsRestClassifier(booster, n_jobs=_jobs(Y)).fit(X, Y)
 
     def _predict(self, X: Any) -> np.ndarray:
-        predicted: np.ndarray = self.model_.predict(X.astype(np.float32))
-        return predicted
+        X = X.astype(np.float32)
+        boosters = self.model_.estimators_
+        return np.column_stack([one.predict(X, num_iteration=self.n_trees_) for one in boosters])
 
 
 def _as_matrix(X: Any) -> Any:

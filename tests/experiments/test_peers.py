@@ -50,6 +50,20 @@ def test_one_vs_rest_keeps_more_labels_than_a_byte_counts_in_their_places(peer):
     assert (model.predict(X) == Y).mean() > 0.8
 
 
+def test_the_largest_boosters_predict_what_smaller_ones_would():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    Y = (X * X[:, [1, 2, 0]] + 0.3 * random.normal(size=(300, 3)) > 0).astype(int)
+    train, test = slice(200), slice(200, 300)
+    settings = tuple({"n_estimators": n} for n in (3, 40))
+    together = dict(LightGBMOneVsRest(settings)._fitted(X[train], Y[train], (0, 1)))
+    found = [together[number]._sets(X[test]) for number in (0, 1)]
+    assert (found[0] != found[1]).any()
+    for setting, sets in zip(settings, found, strict=True):
+        alone = dict(LightGBMOneVsRest((setting,))._fitted(X[train], Y[train], (0,)))
+        np.testing.assert_array_equal(sets, alone[0]._sets(X[test]))
+
+
 @pytest.mark.slow
 def test_our_default_chooses(rows):
     check(made(OURS[0], 0), *rows)

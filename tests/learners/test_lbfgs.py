@@ -1,9 +1,10 @@
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from setwise.learners.lbfgs import History, minimise
+from setwise.learners.lbfgs import History, Point, minimise
 
 
 @dataclass
@@ -115,6 +116,24 @@ def test_a_history_remembers_as_many_steps_as_it_is_told():
         history.add(pair, 2 * pair)
     np.testing.assert_array_equal(history.steps, pairs[2:])
     assert history.taken(np.array([1])).memory == 3
+
+
+def test_steps_take_the_place_of_the_oldest():
+    random = np.random.default_rng(0)
+    plain, reusing = History(memory=3), History(memory=3)
+    points = [Point(V, np.zeros(4), 2 * V) for V in random.normal(size=(6, 8, 4))]
+    for before, after in pairwise(points):
+        if len(reusing.steps) == 3:
+            oldest = reusing.steps[0]
+        plain.add(after.V - before.V, after.G - before.G)
+        reusing.remember(before, after)
+    assert reusing.steps[-1] is oldest
+    np.testing.assert_array_equal(reusing.steps, plain.steps)
+    np.testing.assert_array_equal(reusing.changes, plain.changes)
+    G, room = points[0].G, np.empty((8, 4))
+    assert reusing.direction(G, room) is room
+    np.testing.assert_array_equal(room, plain.direction(G))
+    np.testing.assert_allclose(room, -points[0].V, rtol=1e-12)  # minus G over the curvature
 
 
 def test_a_longer_memory_takes_fewer_steps():

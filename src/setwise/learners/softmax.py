@@ -26,12 +26,11 @@ from setwise.learners.bank_inputs import (
 )
 from setwise.learners.bank_lbfgs import ROUNDING
 from setwise.learners.bank_problem import check_strength, in_precision, without_idle_rows
-from setwise.learners.design import rows_of
 from setwise.learners.lbfgs import minimise
 from setwise.learners.linear import linear_scores
 from setwise.learners.losses import SoftmaxLoss
 from setwise.learners.solution import Solution, warn_if_short
-from setwise.learners.tiled import MANY_TARGETS, TiledRows
+from setwise.learners.tiled import rows_for
 from setwise.learners.whitening import Curvature, typical, whitened
 from setwise.learners.workers import Workers
 from setwise.storage import storable
@@ -161,12 +160,7 @@ class SoftmaxRegression:
         self, X: Any, T: np.ndarray, weight: np.ndarray, start: np.ndarray, workers: Workers
     ) -> Solution:
         dtype, n_classes = X.dtype, start.shape[1]
-        many = sparse.issparse(X) and n_classes >= MANY_TARGETS
-        rows = (
-            TiledRows(X, bias=self.fit_bias, n_targets=n_classes)
-            if many
-            else rows_of(X, bias=self.fit_bias)
-        )
+        rows = rows_for(X, n_classes, bias=self.fit_bias)
         ridge = 1 / float(check_strength(self.C, 1)[0])
         penalties = np.ones((X.shape[1] + 1, 1), dtype)
         penalties[-1] = not self.fit_bias

@@ -1,10 +1,10 @@
 """Sparse rows and hundreds of targets or thousands: threads share the targets, not the rows.
 
-With a stripe of the rows for each thread, each would need a gradient (d + 1, L) of its own, and rows
-would read their weights from memory, and write their gradients to it, as no cache holds them. Here
-a few thousand rows at a time have their logits Z made tile by tile of targets, whose weights stay
-in a cache; then their residuals R row by row; and the gradient X' R again tile by tile. Nothing is
-written by two threads, so that sums are the same for every number of threads.
+With a stripe of the rows for each thread, each would need a gradient (d + 1, L) of its own, and the
+rows would read their weights from memory, and write their gradients to it, as no cache holds them.
+Here a few thousand rows at a time have their logits Z made tile by tile of targets, whose weights
+stay in a cache; then their residuals R row by row; and the gradient X' R again tile by tile.
+Nothing is written by two threads: sums are the same for every number of threads.
 """
 
 from __future__ import annotations
@@ -12,26 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from setwise.learners.design import MAX_STRIPES, SparseRows
+from setwise.learners.design import MAX_STRIPES, DenseRows, SparseRows, rows_of
 from setwise.learners.workers import Workers, spans
 
-TILE = 256  # targets
-LOGITS = 2**24  # that are held at a time
-# Fewer targets than this are as fast by stripes of rows.
-MANY_TARGETS = 128
+MANY_TARGETS = 128  # fewer are as fast by stripes of the rows
+TILE = 256  # targets, whose weights a core's cache holds
+MOST_LOGITS = 2**24  # that are held at a time
 
-
-@dataclass(frozen=True)
-class Pass:
-    """Some of the rows, as CSR arrays of rows and of columns."""
-
-    start: int
-    rows: sparse.csr_array  # (m, d)
-    columns: sparse.csr_array  # (d, m)
+Fill = Callable[..., None]  # (Z, T, weight, loss): logits become residuals, losses are added
+Tile = tuple[int, int]
 
 
 class TiledRows(SparseRows):
@@ -45,67 +39,91 @@ class TiledRows(SparseRows):
         """The same with each column, and that of ones, times its scale (d + 1,)."""
         X = self.X
         data = X.data * scale[X.indices]
-        rows = TiledRows(
-            sparse.csr_array((data, X.indices, X.indptr), X.shape),
-            bias=True,
-            n_targets=self.n_targets,
-        )
+        columns = sparse.csr_array((data, X.indices, X.indptr), X.shape)
+        rows = TiledRows(columns, bias=True, n_targets=self.n_targets)
         rows.ones = self.ones * float(scale[-1])
         return rows
 
-    @cached_property
-    def passes(self) -> list[Pass]:
-        """All rows, so many at a time that their logits do not exceed ``LOGITS``."""
-        n = self.shape[0]
-        size = min(n, max(1, LOGITS // self.n_targets))
-        blocks = ((start, self.X[start : start + size]) for start in range(0, n, size))
-        return [Pass(start, block, block.T.tocsr()) for start, block in blocks]
-
-    @cached_property
-    def _memory(self) -> np.ndarray:
-        """Room for the logits of a pass, as fresh memory is slow to write."""
-        return np.empty((self.passes[0].rows.shape[0], self.n_targets), self.dtype)
-
     def summed(
-        self,
-        fill: Callable[..., None],
-        T: np.ndarray,
-        weight: np.ndarray,
-        W: np.ndarray,
-        workers: Workers,
+        self, fill: Fill, T: np.ndarray, weight: np.ndarray, W: np.ndarray, workers: Workers
     ) -> tuple[np.ndarray, np.ndarray]:
         """Losses (L,) and gradients (d + 1, L), as ``fill`` makes them of logits."""
-        L = W.shape[1]
-        loss, G = np.zeros(L), np.zeros_like(W)
-        tiles = spans(L, -(-L // TILE))
-        memory = self._memory
-        for part in self.passes:
-            m = part.rows.shape[0]
-            Z = memory[:m]
-            own = slice(part.start, part.start + m)
-
-            def logits(tile: tuple[int, int], part: Pass = part, Z: np.ndarray = Z) -> None:
-                Z[:, slice(*tile)] = self.ones * W[-1, slice(*tile)]
-                _add_products(part.rows, W, tile, Z)
-
-            def residuals(span: tuple[int, int], Z: np.ndarray = Z, own: slice = own) -> np.ndarray:
-                some, losses = slice(*span), np.zeros(L)
-                fill(Z[some], T[own][some], weight[own][some], losses)
-                return losses
-
-            def gradients(tile: tuple[int, int], part: Pass = part, Z: np.ndarray = Z) -> None:
-                _add_products(part.columns, Z, tile, G)
-                G[-1, slice(*tile)] += self.ones * Z[:, slice(*tile)].sum(axis=0)
-
-            workers.map(logits, tiles)
-            for losses in workers.map(residuals, spans(m, min(m, MAX_STRIPES))):
-                loss += losses
-            workers.map(gradients, tiles)
+        loss, G = np.zeros(W.shape[1]), np.zeros_like(W)
+        for rows in self._passes:
+            rows.fill_logits(W, self.ones, workers)
+            own = slice(rows.start, rows.start + len(rows.Z))
+            loss += rows.fill_residuals(fill, T[own], weight[own], workers)
+            rows.add_gradient(G, self.ones, workers)
         return loss, G
 
+    @cached_property
+    def _passes(self) -> list[Pass]:
+        """All rows, in turn; they share the memory of logits, as fresh memory is slow to write."""
+        n, L = self.shape[0], self.n_targets
+        size = min(n, max(1, MOST_LOGITS // L))
+        Z = np.empty((size, L), self.dtype)
+        blocks = ((start, self.X[start : start + size]) for start in range(0, n, size))
+        return [Pass(start, X, X.T.tocsr(), Z[: X.shape[0]]) for start, X in blocks]
 
-def _add_products(X: sparse.csr_array, W: np.ndarray, tile: tuple[int, int], Z: np.ndarray) -> None:
+
+@dataclass(frozen=True)
+class Pass:
+    """Some of the rows and what becomes of them, their logits or residuals Z (m, L)."""
+
+    start: int
+    rows: sparse.csr_array  # (m, d)
+    columns: sparse.csr_array  # (d, m), the same by columns
+    Z: np.ndarray
+
+    def fill_logits(self, W: np.ndarray, ones: float, workers: Workers) -> None:
+        """Z = X W + biases."""
+
+        def of_tile(tile: Tile) -> None:
+            targets = slice(*tile)
+            self.Z[:, targets] = ones * W[-1, targets]
+            _add_products(self.rows, W, tile, self.Z)
+
+        workers.map(of_tile, self._tiles)
+
+    def fill_residuals(
+        self, fill: Fill, T: np.ndarray, weight: np.ndarray, workers: Workers
+    ) -> np.ndarray:
+        """Make residuals of the logits; returns the losses, (L,)."""
+        m, L = self.Z.shape
+
+        def of_stripe(span: tuple[int, int]) -> np.ndarray:
+            some, loss = slice(*span), np.zeros(L)
+            fill(self.Z[some], T[some], weight[some], loss)
+            return loss
+
+        losses: np.ndarray = sum(workers.map(of_stripe, spans(m, min(m, MAX_STRIPES))), np.zeros(L))
+        return losses
+
+    def add_gradient(self, G: np.ndarray, ones: float, workers: Workers) -> None:
+        """Add (X, 1)' Z to G (d + 1, L)."""
+
+        def of_tile(tile: Tile) -> None:
+            targets = slice(*tile)
+            _add_products(self.columns, self.Z, tile, G)
+            G[-1, targets] += ones * self.Z[:, targets].sum(axis=0)
+
+        workers.map(of_tile, self._tiles)
+
+    @property
+    def _tiles(self) -> list[Tile]:
+        L = self.Z.shape[1]
+        return spans(L, -(-L // TILE))
+
+
+def _add_products(X: sparse.csr_array, W: np.ndarray, tile: Tile, Z: np.ndarray) -> None:
     """Add X W to Z, for a tile of the columns of both."""
     from setwise.learners._tiled_kernel import add_products
 
     add_products(X.indptr, X.indices, X.data, *tile, W, Z)
+
+
+def rows_for(X: Any, n_targets: int, *, bias: bool) -> DenseRows | SparseRows:
+    """X, an array or a CSR array, as rows that suit so many targets at a time."""
+    if sparse.issparse(X) and n_targets >= MANY_TARGETS:
+        return TiledRows(X, bias=bias, n_targets=n_targets)
+    return rows_of(X, bias=bias)

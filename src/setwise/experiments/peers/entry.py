@@ -47,23 +47,24 @@ PEERS_ENTRY = Entry(
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
     notes="All of it measured in one run, on one machine with two cores: BOOMER and scikit-learn's "
-    "chains and power set, which use one thread, two at a time, all others one after another. "
-    "The scikit-learn and LightGBM peers have one thread of BLAS: with two, threads wait for each "
-    "other. LightGBM's boosters of the most trees serve for fewer as well. Settings are chosen on training rows, by each model's own fit, whose seconds include "
+    "chains and power set, which use one thread, two at a time, all others one after "
+    "another. The scikit-learn and LightGBM peers have one thread of BLAS: with two, threads "
+    "wait for each other. LightGBM's boosters of the most trees serve for fewer as well. "
+    "Settings are chosen on training rows, by each model's own fit, whose seconds include "
     "that. auto compares once and fits what is best for each of three measures; it has 600 "
     "seconds for what it compares, with the folds that reranking needs: a slower machine may "
-    "try less. For auto and the peers, BOOMER aside, dense features are standardised, and sparse "
-    "rows brought to length one where held-out training rows are then likelier under binary "
-    "relevance: so on enron and bibtex, and not on medical. On rows as they are, the best of these "
-    "peers had more F1 on bibtex (sklearn chain, 0.3851) and enron (LightGBM, 0.5656), and no more "
-    "sets right (LightGBM on bibtex, 0.1781; sklearn power set on enron, 0.1762). The file of auto "
-    "may hold training rows, as neighbours and kernels do. Peers choose a setting, and are fitted, "
-    "for each measure too, but predict their one set with it; BOOMER has two predictors, "
-    "example-wise and for F1. Left out are peers that would take hours: BOOMER on bibtex, "
-    "rcv1sub1 and debtags, where 20 "
-    "of its 5,000 rules take 9 seconds and more; the power set of scikit-learn on bibtex and "
-    "debtags, with 2,058 and 5,576 classes, for which our own, the same model, stands; ten chains "
-    "and LightGBM on debtags, with 507 labels.",
+    "try less. For auto and the peers, BOOMER aside, dense features are standardised, and "
+    "sparse rows brought to length one where held-out training rows are then likelier under "
+    "binary relevance: so on enron and bibtex, and not on medical. On rows as they are, the "
+    "best of these peers had more F1 on bibtex (sklearn chain, 0.3851) and enron (LightGBM, "
+    "0.5656), and no more sets right (LightGBM on bibtex, 0.1781; sklearn power set on "
+    "enron, 0.1762). The file of auto may hold training rows, as neighbours and kernels do. "
+    "Peers choose a setting, and are fitted, for each measure too, but predict their one set "
+    "with it; BOOMER has two predictors, example-wise and for F1. Left out are peers that "
+    "would take hours: BOOMER on bibtex, rcv1sub1 and debtags, where 20 of its 5,000 rules "
+    "take 9 seconds and more; the power set of scikit-learn on bibtex and debtags, with "
+    "2,058 and 5,576 classes, for which our own, the same model, stands; ten chains and "
+    "LightGBM on debtags, with 507 labels.",
     contrast=("auto", tuple(spec.name for spec in PEERS)),
     quick={"datasets": ("emotions",)},
 )

@@ -78,7 +78,9 @@ def test_warmup_compiles_everything(run):
     code, out, _ = run("warmup")
     assert code == 0
     from setwise.distributions import _odds_kernel
+    from setwise.learners import _tiled_kernel
 
     for kernel in ("add_marginals", "fill_log_joint", "fill_log_nonempty"):
         assert getattr(_odds_kernel, kernel).signatures
+    assert len(_tiled_kernel.add_products.signatures) >= 2  # for both precisions
     assert re.search(r"all kernels compiled or loaded in \d+\.\d s", out)

@@ -64,6 +64,12 @@ def test_the_largest_boosters_predict_what_smaller_ones_would():
         np.testing.assert_array_equal(sets, alone[0]._sets(X[test]))
 
 
+def test_boosters_that_differ_otherwise_are_refused(rows):
+    peer = LightGBMOneVsRest(({"n_estimators": 2}, {"n_estimators": 2, "num_leaves": 4}))
+    with pytest.raises(DataError, match="numbers of trees alone, not .*num_leaves"):
+        peer.fit(*rows)
+
+
 @pytest.mark.slow
 def test_our_default_chooses(rows):
     check(made(OURS[0], 0), *rows)

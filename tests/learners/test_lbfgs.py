@@ -130,6 +130,9 @@ def test_steps_take_the_place_of_the_oldest():
     assert reusing.steps[-1] is oldest
     np.testing.assert_array_equal(reusing.steps, plain.steps)
     np.testing.assert_array_equal(reusing.changes, plain.changes)
+    some = reusing.taken(np.array([2, 0]))
+    some.remember(*(point.taken(np.array([2, 0])) for point in points[:2]))
+    assert all(step.flags.c_contiguous for step in some.steps + some.changes)
     G, room = points[0].G, np.empty((8, 4))
     assert reusing.direction(G, room) is room
     np.testing.assert_array_equal(room, plain.direction(G))

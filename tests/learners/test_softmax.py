@@ -264,3 +264,13 @@ def test_sparse_targets_of_several_classes_a_row_are_distributions():
     np.testing.assert_array_equal(learnt.weights_, dense.weights_)
     with pytest.raises(DataError, match="sums to 2"):
         SoftmaxRegression().fit(X, sparse.csr_array([[1, 1], [0, 1], [1, 0]]))
+
+
+def test_no_more_is_asked_for_than_single_precision_can_tell():
+    X, T = random_gate(hard=True)
+    fine, finest = (
+        SoftmaxRegression(tol=tol).fit(X.astype(np.float32), T) for tol in (1.1e-6, 1e-12)
+    )
+    assert finest.converged_
+    assert finest.n_iter_ == fine.n_iter_
+    assert SoftmaxRegression(tol=1e-12).fit(X, T).n_iter_ > fine.n_iter_

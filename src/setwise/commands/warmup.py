@@ -18,6 +18,7 @@ from setwise.distributions import BernoulliMixture
 from setwise.errors import NotConverged
 from setwise.learners import ElasticNetBank, ElasticNetSoftmax, LogisticBank, SoftmaxRegression
 from setwise.learners.nearest import nearest_rows
+from setwise.learners.tiled import MANY_CLASSES
 from setwise.models import (
     CondensedFilterTree,
     DependencyLDA,
@@ -64,6 +65,7 @@ def _learn() -> None:
     T = (random.random((12, 2)) < 0.5).astype(float)
     gate = np.column_stack([T[:, 0], 1 - T[:, 0]])
     classes = sparse.csr_array(gate)  # of one class a row
+    many_classes = sparse.csr_array(np.eye(12, MANY_CLASSES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         for dtype in (np.float32, np.float64):
@@ -72,7 +74,8 @@ def _learn() -> None:
                     bank.fit(rows, T).logits(rows)
                 for softmax in (SoftmaxRegression(max_iter=3), ElasticNetSoftmax(max_iter=3)):
                     softmax.fit(rows, gate).log_proba(rows)
-                SoftmaxRegression(max_iter=3).fit(rows, classes)
+                for of_one_class in (classes, many_classes):
+                    SoftmaxRegression(max_iter=3).fit(rows, of_one_class)
                 nearest_rows(rows, rows, 2)
 
 

@@ -100,7 +100,7 @@ class SparseRows:
         from setwise.learners._sparse_kernel import fill_logits
 
         X = self.X
-        bias = W[-1] if self.ones else np.zeros_like(W[-1])
+        bias = W[-1] * np.asarray(self.ones, W.dtype)
         fill_logits(X.indptr, X.indices, X.data, start, stop, W, bias, Z)
 
     def add_gradient(self, start: int, stop: int, R: np.ndarray, G: np.ndarray) -> None:
@@ -110,7 +110,7 @@ class SparseRows:
         X = self.X
         add_gradient(X.indptr, X.indices, X.data, start, stop, R, G)
         if self.ones:
-            G[-1] += R.sum(axis=0)
+            G[-1] += R.sum(axis=0) * np.asarray(self.ones, R.dtype)
 
     @cached_property
     def longest_square(self) -> float:
@@ -126,7 +126,7 @@ class SparseRows:
         scaled = sparse.diags_array(weight.astype(np.float64)) @ X
         gram[:-1, :-1] = (X.T @ scaled).toarray()
         gram[:-1, -1] = gram[-1, :-1] = self.ones * scaled.sum(axis=0)
-        gram[-1, -1] = self.ones * weight.sum()
+        gram[-1, -1] = self.ones**2 * weight.sum()
         return gram
 
     def square_sums(self, weight: np.ndarray) -> np.ndarray:
@@ -134,7 +134,7 @@ class SparseRows:
         X = self.X
         squares = X.data.astype(np.float64) ** 2 * np.repeat(weight, np.diff(X.indptr))
         sums = np.bincount(X.indices, squares, minlength=X.shape[1])
-        return np.append(sums, self.ones * weight.sum())
+        return np.append(sums, self.ones**2 * weight.sum())
 
 
 def rows_of(X: Any, *, bias: bool) -> DenseRows | SparseRows:

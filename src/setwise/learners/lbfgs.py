@@ -82,7 +82,8 @@ class History:
 
     def remember(self, before: Point, after: Point) -> None:
         """Add the pair of two points, and forget the oldest, whose place they take."""
-        step, change = self._oldest()
+        full = len(self.steps) == self.memory
+        step, change = self._forget_oldest() if full else (None, None)
         self.add(np.subtract(after.V, before.V, step), np.subtract(after.G, before.G, change))
 
     def add(self, step: np.ndarray, change: np.ndarray) -> None:
@@ -94,20 +95,18 @@ class History:
         self.changes.append(change)
         self.inverses.append(np.where(good, 1 / safe, 0))
         self.scale = np.where(good, safe / np.where(good, square, 1), self.scale)
-        if len(self.inverses) > self.memory:
-            self._oldest()
+        if len(self.steps) > self.memory:
+            self._forget_oldest()
 
-    def _oldest(self) -> tuple[Any, Any]:
-        """The oldest step and change, forgotten; None and None while there is room for more."""
-        if len(self.inverses) < self.memory:
-            return None, None
+    def _forget_oldest(self) -> tuple[np.ndarray, np.ndarray]:
+        """The oldest step and change, which nobody needs any longer."""
         self.inverses.pop(0)
         return self.steps.pop(0), self.changes.pop(0)
 
     def taken(self, columns: np.ndarray) -> History:
         """The history of some of the columns."""
-        steps = [step[:, columns] for step in self.steps]
-        changes = [change[:, columns] for change in self.changes]
+        steps = [step[:, columns].copy() for step in self.steps]  # in the order of new ones
+        changes = [change[:, columns].copy() for change in self.changes]
         inverses = [inverse[columns] for inverse in self.inverses]
         scale = self.scale[columns] if np.ndim(self.scale) else self.scale
         return History(steps, changes, inverses, scale, self.memory)

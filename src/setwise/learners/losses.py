@@ -36,7 +36,7 @@ class BankLoss:
     T: np.ndarray  # (n, L) targets, L filled up with `padded`
     weight: np.ndarray  # (n, 1), or (n, L) filled up
     ridge: np.ndarray  # (L,) 1 / C
-    penalties: np.ndarray  # (d + 1, 1) 1 where a weight is penalised
+    penalties: np.ndarray  # (d + 1, 1) by which weights are multiplied before they are penalised
     workers: Workers
 
     def evaluate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +95,7 @@ class SoftmaxLoss:
     T: np.ndarray  # (n, K), or (n,) where each row is of one class
     weight: np.ndarray  # (n, 1)
     ridge: float
-    penalties: np.ndarray  # (d + 1, 1) by which a weight is multiplied before it is penalised
+    penalties: np.ndarray  # (d + 1, 1) by which weights are multiplied before they are penalised
     workers: Workers
 
     def evaluate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

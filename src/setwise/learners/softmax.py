@@ -51,7 +51,8 @@ class SoftmaxRegression:
         Whether there are biases; they are free.
     max_iter, tol : int, float
         L-BFGS steps at most, and how far the objective may be above its minimum, relative to it (an
-        estimate). Steps that run out are told by a ``NotConverged`` warning, unless ``tol`` is 0.
+        estimate), but no less than ten units in the last place. Steps that run out are told by a
+        ``NotConverged`` warning, unless ``tol`` is 0.
     dtype : float32, float64 or None
         What to compute in; None means X's own precision.
     warm_start : bool
@@ -103,8 +104,8 @@ class SoftmaxRegression:
     def fit(self, X: Any, T: Any, sample_weight: Any = None, *, check_input: bool = True) -> Self:
         """Learn from X (n, d), dense or CSR, distributions T (n, K) and row weights (n,).
 
-        A sparse T of one class a row stays sparse: memory then grows with n and with K, not with
-        n K, and there may be thousands of classes.
+        A sparse T of one class a row stays sparse, and there may be thousands of classes: for so
+        many rows at a time that they have 16 million logits, memory grows with n K; then no more.
 
         ``check_input=False`` is for callers that fit again and again on rows they have checked: X
         is then a C-contiguous float array or what ``bank_inputs.check_rows`` returned, T a float

@@ -1,10 +1,10 @@
-"""Sparse rows and hundreds of targets or thousands: threads share the targets, not the rows.
+"""Sparse rows and hundreds of classes or thousands: threads share the classes, not the rows.
 
-With a stripe of the rows for each thread, each would need a gradient (d + 1, L) of its own, and the
-rows would read their weights from memory, and write their gradients to it, as no cache holds them.
-Here a few thousand rows at a time have their logits Z made tile by tile of targets, whose weights
-stay in a cache; then their residuals R row by row; and the gradient X' R again tile by tile.
-Nothing is written by two threads: sums are the same for every number of threads.
+With a gradient (d + 1, K) for each stripe of the rows, adding those up would take longer than
+making them; and rows would read their weights from memory, and write their gradients to it, as no
+cache holds all classes. Here as many rows as may be at a time have their logits Z made by tiles of
+classes; then their residuals R, row by row; and the gradient X' R by tiles again. No two threads
+write to the same place: sums are the same for every number of threads.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,34 +21,37 @@ from scipy import sparse
 from setwise.learners.design import MAX_STRIPES, DenseRows, SparseRows, rows_of
 from setwise.learners.workers import Workers, spans
 
-MANY_TARGETS = 128  # fewer are as fast by stripes of the rows
-TILE = 256  # targets, whose weights a core's cache holds
+MANY_CLASSES = 128  # fewer are as fast by stripes of the rows
+TILE = 256  # classes, whose weights of frequent features a core's cache holds
 MOST_LOGITS = 2**24  # that are held at a time
 
 Fill = Callable[..., None]  # (Z, T, weight, loss): logits become residuals, losses are added
-Tile = tuple[int, int]
+Span = tuple[int, int]
 
 
 class TiledRows(SparseRows):
-    """A CSR array X (n, d) for ``n_targets`` at a time."""
+    """A CSR array X (n, d) for a softmax over ``n_classes``.
 
-    def __init__(self, X: sparse.csr_array, *, bias: bool, n_targets: int) -> None:
+    ``ones`` is what the column of the biases has in each row.
+    """
+
+    def __init__(self, X: sparse.csr_array, *, bias: bool, n_classes: int) -> None:
         super().__init__(X, bias=bias)
-        self.n_targets = n_targets
+        self.n_classes = n_classes
 
     def scaled(self, scale: np.ndarray) -> TiledRows:
         """The same with each column, and that of ones, times its scale (d + 1,)."""
         X = self.X
         data = X.data * scale[X.indices]
         columns = sparse.csr_array((data, X.indices, X.indptr), X.shape)
-        rows = TiledRows(columns, bias=True, n_targets=self.n_targets)
-        rows.ones = self.ones * float(scale[-1])
+        rows = TiledRows(columns, bias=self.ones != 0, n_classes=self.n_classes)
+        rows.ones *= float(scale[-1])
         return rows
 
     def summed(
         self, fill: Fill, T: np.ndarray, weight: np.ndarray, W: np.ndarray, workers: Workers
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Losses (L,) and gradients (d + 1, L), as ``fill`` makes them of logits."""
+        """Losses (K,) and gradients (d + 1, K), as ``fill`` makes them of logits."""
         loss, G = np.zeros(W.shape[1]), np.zeros_like(W)
         for rows in self._passes:
             rows.fill_logits(W, self.ones, workers)
@@ -59,16 +63,16 @@ class TiledRows(SparseRows):
     @cached_property
     def _passes(self) -> list[Pass]:
         """All rows, in turn; they share the memory of logits, as fresh memory is slow to write."""
-        n, L = self.shape[0], self.n_targets
-        size = min(n, max(1, MOST_LOGITS // L))
-        Z = np.empty((size, L), self.dtype)
+        n, K = self.shape[0], self.n_classes
+        size = max(1, min(n, MOST_LOGITS // K))
+        Z = np.empty((size, K), self.dtype)
         blocks = ((start, self.X[start : start + size]) for start in range(0, n, size))
         return [Pass(start, X, X.T.tocsr(), Z[: X.shape[0]]) for start, X in blocks]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """Some of the rows and what becomes of them, their logits or residuals Z (m, L)."""
+    """Some of the rows and what becomes of them, their logits or residuals Z (m, K)."""
 
     start: int
     rows: sparse.csr_array  # (m, d)
@@ -78,52 +82,56 @@ class Pass:
     def fill_logits(self, W: np.ndarray, ones: float, workers: Workers) -> None:
         """Z = X W + biases."""
 
-        def of_tile(tile: Tile) -> None:
-            targets = slice(*tile)
-            self.Z[:, targets] = ones * W[-1, targets]
-            _add_products(self.rows, W, tile, self.Z)
+        def fill(piece: tuple[Span, Span]) -> None:
+            (first, last), (start, stop) = piece
+            self.Z[start:stop, first:last] = ones * W[-1, first:last]
+            _add_products(self.rows, W, self.Z, *piece)
 
-        workers.map(of_tile, self._tiles)
+        workers.map(fill, self._pieces(len(self.Z)))
 
     def fill_residuals(
         self, fill: Fill, T: np.ndarray, weight: np.ndarray, workers: Workers
     ) -> np.ndarray:
-        """Make residuals of the logits; returns the losses, (L,)."""
-        m, L = self.Z.shape
+        """Make residuals of the logits; returns the losses, (K,)."""
+        m, K = self.Z.shape
 
-        def of_stripe(span: tuple[int, int]) -> np.ndarray:
-            some, loss = slice(*span), np.zeros(L)
+        def of_stripe(span: Span) -> np.ndarray:
+            some, loss = slice(*span), np.zeros(K)
             fill(self.Z[some], T[some], weight[some], loss)
             return loss
 
-        losses: np.ndarray = sum(workers.map(of_stripe, spans(m, min(m, MAX_STRIPES))), np.zeros(L))
+        losses: np.ndarray = sum(workers.map(of_stripe, spans(m, min(m, MAX_STRIPES))), np.zeros(K))
         return losses
 
     def add_gradient(self, G: np.ndarray, ones: float, workers: Workers) -> None:
-        """Add (X, 1)' Z to G (d + 1, L)."""
+        """Add (X, 1)' Z to G (d + 1, K)."""
+        workers.map(
+            lambda piece: _add_products(self.columns, self.Z, G, *piece),
+            self._pieces(self.columns.shape[0]),
+        )
+        if ones:  # in double precision, lest thousands of small numbers be lost in their sum
+            G[-1] += ones * self.Z.sum(axis=0, dtype=np.float64)
 
-        def of_tile(tile: Tile) -> None:
-            targets = slice(*tile)
-            _add_products(self.columns, self.Z, tile, G)
-            G[-1, targets] += ones * self.Z[:, targets].sum(axis=0)
-
-        workers.map(of_tile, self._tiles)
-
-    @property
-    def _tiles(self) -> list[Tile]:
-        L = self.Z.shape[1]
-        return spans(L, -(-L // TILE))
+    def _pieces(self, n_rows: int) -> list[tuple[Span, Span]]:
+        """Tiles of classes, each cut where the tiles alone are too few for threads."""
+        K = self.Z.shape[1]
+        tiles = spans(K, -(-K // TILE))
+        parts = min(n_rows, -(-MAX_STRIPES // len(tiles)))
+        return list(product(tiles, spans(n_rows, parts)))
 
 
-def _add_products(X: sparse.csr_array, W: np.ndarray, tile: Tile, Z: np.ndarray) -> None:
-    """Add X W to Z, for a tile of the columns of both."""
+def _add_products(
+    X: sparse.csr_array, W: np.ndarray, Z: np.ndarray, tile: Span, rows: Span
+) -> None:
+    """Add X W to Z, for a tile of the columns of both and some rows of Z."""
     from setwise.learners._tiled_kernel import add_products
 
-    add_products(X.indptr, X.indices, X.data, *tile, W, Z)
+    start, stop = rows
+    add_products(X.indptr[start : stop + 1], X.indices, X.data, *tile, W, Z[start:stop])
 
 
-def rows_for(X: Any, n_targets: int, *, bias: bool) -> DenseRows | SparseRows:
-    """X, an array or a CSR array, as rows that suit so many targets at a time."""
-    if sparse.issparse(X) and n_targets >= MANY_TARGETS:
-        return TiledRows(X, bias=bias, n_targets=n_targets)
+def rows_for(X: Any, n_classes: int, *, bias: bool) -> DenseRows | SparseRows:
+    """X, an array or a CSR array, as rows that suit a softmax over so many classes."""
+    if sparse.issparse(X) and n_classes >= MANY_CLASSES:
+        return TiledRows(X, bias=bias, n_classes=n_classes)
     return rows_of(X, bias=bias)

@@ -194,8 +194,8 @@ class WhitenedLoss:
 def whitened(loss: SoftmaxLoss, whitening: Whitening) -> WhitenedLoss:
     """The loss as a function of V; the tiled rows take a diagonal R, so that W need not be made."""
     rows = loss.rows
-    if isinstance(whitening, Diagonal) and isinstance(rows, TiledRows):
-        scale = whitening.scale
+    if type(whitening) is Diagonal and isinstance(rows, TiledRows):
+        scale = whitening.scale  # (d + 1, 1)
         loss = replace(loss, rows=rows.scaled(scale[:, 0]), penalties=loss.penalties * scale)
         return WhitenedLoss(loss, Unchanged())
     return WhitenedLoss(loss, whitening)

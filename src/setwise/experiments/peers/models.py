@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
+from setwise.errors import DataError
 from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.metrics import set_measures
 
@@ -188,11 +189,14 @@ class LightGBMOneVsRest(Peer):
     """
 
     def _fitted(self, X: Any, Y: np.ndarray, numbers: Iterable[int]) -> Iterator[tuple[int, Peer]]:
-        sizes = {number: self.settings[number].get("n_estimators", 100) for number in numbers}
-        grown = clone(self)._fit_all(X, Y, {"n_estimators": max(sizes.values())})
-        for number, size in sizes.items():
+        settings = {number: {"n_estimators": 100, **self.settings[number]} for number in numbers}
+        if odd := [setting for setting in settings.values() if len(setting) > 1]:
+            raise DataError(f"settings of LightGBM are numbers of trees alone, not {odd[0]}")
+        most = max(settings.values(), key=lambda setting: setting["n_estimators"])
+        grown = clone(self)._fit_all(X, Y, most)
+        for number, setting in settings.items():
             part = copy(grown)
-            part.n_trees_ = size
+            part.n_trees_ = setting["n_estimators"]
             yield number, part
 
     def _fit(self, X: Any, Y: np.ndarray, setting: Mapping[str, Any]) -> None:

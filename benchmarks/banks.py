@@ -13,13 +13,13 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
+from timing import least_time
 
 import setwise as sw
 from setwise.data import make_large
@@ -110,16 +110,6 @@ def their_times(case: Case, tol: float, n_targets: int) -> list[float]:
         with threadpool_limits(limit):
             times.append(least_time(lambda: their_fit(case, tol, n_targets)))
     return times
-
-
-def least_time(call: Callable[[], object], repeats: int = 3, patience: float = 5.0) -> float:
-    """Seconds of the fastest of some calls; a call of seconds needs no repetition."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < patience:
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def loosest(gap: Callable[[float], float]) -> tuple[float, float]:

@@ -18,7 +18,6 @@ come from ``$SETWISE_DATA``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -28,6 +27,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain as TheirChain
 from threadpoolctl import threadpool_limits
+from timing import least_time
 
 import setwise as sw
 from setwise.data.labels import distinct_sets
@@ -40,16 +40,6 @@ GAP = 1e-3
 THEIR_LABELS = 8
 LISTING_ROWS = 500
 SOME_SETS = 20  # that are scored set by set; all would take minutes
-
-
-def least_time(call: Callable[[], object], repeats: int = 3, patience: float = 20.0) -> float:
-    """Seconds of the fastest of some calls; a call of seconds needs few repetitions."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < patience:
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def our_fit(X: Any, Y: np.ndarray, tol: float, certify: bool = True) -> Any:
@@ -78,7 +68,7 @@ def their_fit(
 def compare_fits(X: Any, Y: np.ndarray) -> Any:
     """Print the times of both sides; returns our chain."""
     best = our_fit(X, Y, 1e-6)
-    ours = least_time(lambda: our_fit(X, Y, 1e-6))
+    ours = least_time(lambda: our_fit(X, Y, 1e-6), patience=20)
     proven = best.converged.mean()
     print(f"fit: ours {ours:.2f} s, {proven:.0%} of labels proven to be within 1e-6")
     loose = [time_ours(X, Y, best, certify) for certify in (True, False)]
@@ -98,7 +88,7 @@ def time_ours(X: Any, Y: np.ndarray, best: Any, certify: bool) -> float:
         gap = our_fit(X, Y, tol, certify).objective.sum() / best.objective.sum() - 1
         if gap <= GAP:
             break
-    seconds = least_time(lambda: our_fit(X, Y, tol, certify))
+    seconds = least_time(lambda: our_fit(X, Y, tol, certify), patience=20)
     how = "with proofs" if certify else "without proofs"
     print(f"fit: ours {seconds:.2f} s {how}, tol {tol:g}, gap {gap:.1e}")
     return seconds

@@ -9,14 +9,11 @@ it takes. All must agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn._loss import HalfMultinomialLoss
 from sklearn.linear_model._linear_loss import LinearModelLoss
+from timing import fastest
 
 from setwise.data import load_dataset
 from setwise.data.labels import as_binary_csr, distinct_sets
@@ -25,18 +22,7 @@ from setwise.learners.losses import SoftmaxLoss
 from setwise.learners.tiled import TiledRows
 from setwise.learners.workers import Workers
 
-REPEATS = 3
 AGREE = 1e-4  # relative, in single precision
-
-
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """The shortest of some runs, and what the last returned."""
-    best = np.inf
-    for _ in range(REPEATS):
-        begin = perf_counter()
-        found = call()
-        best = min(best, perf_counter() - begin)
-    return best, found
 
 
 def compared(name: str, X: sparse.csr_array, classes: np.ndarray) -> None:
@@ -52,12 +38,12 @@ def compared(name: str, X: sparse.csr_array, classes: np.ndarray) -> None:
             for rows in (TiledRows(X, bias=True, n_classes=K), SparseRows(X, bias=True))
         )
         tiles.evaluate(W)  # compiles
-        ours, (loss, G) = seconds(lambda: tiles.evaluate(W))
-        before, (other_loss, other_G) = seconds(lambda: stripes.evaluate(W))
+        ours, (loss, G) = fastest(lambda: tiles.evaluate(W))
+        before, (other_loss, other_G) = fastest(lambda: stripes.evaluate(W))
     their_loss = LinearModelLoss(base_loss=HalfMultinomialLoss(n_classes=K), fit_intercept=True)
     coefficients = np.asfortranarray(W.T)
     target = classes.astype(np.float32)
-    theirs, (value, gradient) = seconds(
+    theirs, (value, gradient) = fastest(
         lambda: their_loss.loss_gradient(
             coefficients, X, target, l2_reg_strength=1 / n, n_threads=workers.count
         )

@@ -8,19 +8,15 @@ data; they must agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
-from typing import Any
-
 import numpy as np
 from scipy import sparse
+from timing import fastest
 
 from setwise.data import load_dataset
 from setwise.data.labels import as_binary_csr, distinct_sets
 from setwise.learners.workers import Workers
 from setwise.models.crf.listed import OnList
 
-REPEATS = 3
 AGREE = 1e-3  # relative, in single precision
 
 
@@ -38,16 +34,6 @@ def dense_step(Z: np.ndarray, S: np.ndarray, pairs: np.ndarray, which: np.ndarra
     return R
 
 
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """The shortest of some runs, and what the last returned."""
-    best = np.inf
-    for _ in range(REPEATS):
-        begin = perf_counter()
-        found = call()
-        best = min(best, perf_counter() - begin)
-    return best, found
-
-
 def compared(name: str, Y: sparse.csr_array) -> None:
     """One line: a step on random scores of rows with these sets."""
     support = distinct_sets(Y)
@@ -57,9 +43,9 @@ def compared(name: str, Y: sparse.csr_array) -> None:
     nothing = np.zeros((L, L), np.float32)
     likelihood = OnList(S, support.inverse, np.ones(n))
     with Workers(1) as workers:
-        ours, (_, R, _) = seconds(lambda: likelihood.evaluate(Z, nothing, workers))
+        ours, (_, R, _) = fastest(lambda: likelihood.evaluate(Z, nothing, workers))
         dense, pairs = S.toarray(), np.zeros(len(support), np.float32)
-        theirs, plain = seconds(lambda: dense_step(Z, dense, pairs, support.inverse))
+        theirs, plain = fastest(lambda: dense_step(Z, dense, pairs, support.inverse))
     np.testing.assert_allclose(R, plain, rtol=AGREE, atol=AGREE)
     case = f"{name}: {n:,} rows, {L} labels, {len(support):,} sets"
     print(f"{case:<52}{ours:8.3f}{theirs:8.3f}{theirs / ours:7.1f}", flush=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+from timing import least_time
 
 import setwise as sw
 from setwise.data import make_large
@@ -51,16 +51,6 @@ def binary_relevance(n: int, d: int, L: int, K: int) -> float:
     """Seconds of a fit of binary relevance."""
     X, Y = rows(n, d, L, K)
     return least_time(lambda: sw.BinaryRelevance().fit(X, Y))
-
-
-def least_time(call: Callable[[], object], repeats: int = 3, patience: float = 5.0) -> float:
-    """Seconds of the fastest of some calls; a call of seconds needs no repetition."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < patience:
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 TASKS: dict[str, tuple[Callable[..., float], str]] = {

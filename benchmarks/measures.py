@@ -10,15 +10,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 
 import numpy as np
 import sklearn.metrics as theirs
 from scipy import sparse
+from timing import least_time
 
 from setwise import metrics as ours
 
-PATIENCE = 5.0  # seconds
 Case = tuple[str, Callable[[], object], Callable[[], object] | None]
 
 
@@ -70,16 +69,6 @@ def ranking_cases(truth: np.ndarray, scores: np.ndarray) -> list[Case]:
         (name, partial(getattr(ours, name), truth, scores), counterparts.get(name))
         for name in names
     ]
-
-
-def least_time(call: Callable[[], object], repeats: int = 3) -> float:
-    """Seconds of the fastest of some calls; a call of seconds needs no repetition."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < PATIENCE:
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def print_table(title: str, cases: list[Case]) -> None:

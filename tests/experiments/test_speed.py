@@ -39,7 +39,8 @@ def test_scripts_run_one_after_another_and_leave_a_history(tmp_path, capsys):
     folder.mkdir()
     (folder / "one.py").write_text("print('a: ours is 2.5 times as fast')")
     (folder / "two.py").write_text("import sys; print('oh'); sys.exit(3)")
-    (folder / "all.py").write_text("raise SystemExit(9)")
+    for shared in ("all.py", "timing.py"):
+        (folder / shared).write_text("raise SystemExit(9)")
     history = tmp_path / "history.jsonl"
     asked = ["bench", "speed", "--scripts", str(folder), "--history", str(history)]
     assert main(asked) == 0

@@ -31,8 +31,8 @@ _RATIOS = (
     re.compile(r"\b(\d+(?:\.\d+)?) times\b"),
     re.compile(r": (\d+(?:\.\d+)?)x\b"),
 )
-#: scripts that are no benchmark of ours against theirs, or run others
-NOT_RUN = ("all",)
+#: what runs the others, and what they share
+NOT_RUN = ("all", "timing")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from setwise.learners.losses import SoftmaxLoss
 from setwise.learners.tiled import TiledRows
 from setwise.learners.workers import Workers
 
-AGREE = 1e-4  # relative, in single precision
+AGREE = 1e-3  # relative: theirs adds up 40 million squares in single precision
 
 
 def compared(name: str, X: sparse.csr_array, classes: np.ndarray) -> None:

@@ -47,7 +47,7 @@ PEERS_ENTRY = Entry(
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
     notes="Measured in one run, on one machine with two cores: auto by itself, with both, and all "
-    "others two at a time, with one thread each; but PowSet, PCC and EPCC on debtags are of "
+    "others two at a time, with one thread each; but PowSet and EPCC on debtags are of "
     "earlier runs, by themselves, some on a busier machine, so that their seconds "
     "do not compare. The scikit-learn and LightGBM peers have one thread of BLAS: with two, "
     "threads wait for each other. LightGBM's boosters of the most trees serve for fewer as well. "

@@ -3,8 +3,8 @@
     p(y|x) = softmax over the distinct label sets
 
 It knows all dependencies, but only of sets that it has seen (Li 2019, section 1.3.1). There may be
-thousands of them: rows keep the number of their class, softmaxes are made for a block of rows at a
-time, in single precision where classes are many, and nothing of the size n x classes is held whole.
+thousands of them: rows keep the number of their class, and softmaxes are made for a block of rows
+at a time, of 16 million logits at most, in single precision where classes are many.
 """
 
 from __future__ import annotations

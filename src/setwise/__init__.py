@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         TunedSVM,
         list_models,
     )
+    from setwise.pipeline.auto_model import AutoModel
     from setwise.storage import load
 
 __version__ = "0.1.0"
@@ -102,6 +103,7 @@ __all__ = [
     "LIFT",
     "SPEN",
     "AutoAccept",
+    "AutoModel",
     "BRRerank",
     "BRkNN",
     "BernoulliMixtureModel",
@@ -153,6 +155,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("setwise.models"), name)
     if name in _IN_CALIBRATION:
         return getattr(import_module("setwise.calibration"), name)
+    if name == "AutoModel":
+        return import_module("setwise.pipeline").AutoModel
     if name == "load":
         return getattr(import_module("setwise.storage"), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")

@@ -55,7 +55,7 @@ def test_what_does_not_fit_into_the_budget_is_left_out_and_said_so(rows, few_mod
     chosen = choosing.choose(*rows, None, FitSettings(budget=1e-9))
     assert chosen.choice.options["C"] == 1e-6  # the first is always tried
     assert chosen.trials[1]["value"] is None
-    assert "was left out: would take about" in chosen.reason
+    assert "was left out: no time was left to try it" in chosen.reason
 
 
 def test_candidates_depend_on_the_data(rows):
@@ -145,13 +145,13 @@ def test_seconds_for_those_before_are_reserved(rows, few_models, monkeypatch):
     X, Y = rows
     trial, judged = choosing.compare(X, Y, None, FitSettings()).trials[0]
     with monkeypatch.context() as patched:
-        patched.setattr(choosing, "_reserved", lambda trials: 1000.0 if trials else 0.0)
+        patched.setattr(choosing, "_reserved", lambda trials: 596.0 if trials else 0.0)
         cost = choosing._Cost(trial=0.1, compared=5.0, last=5.0, plain_share=1.0)
         patched.setattr(choosing._Comparison, "_cost", lambda *_, **__: cost)
         (_, first), (second, none) = choosing.compare(X, Y, None, FitSettings()).trials
         assert first is not None
         assert none is None
-        assert second.note.startswith("would take about 10 s, and 0 s were left")
+        assert second.note.startswith("would take about 10 s, and")
     assert choosing._reserved([(trial, judged), (trial, None), (trial, judged)]) == (
         pytest.approx(2 * judged.expected, rel=1e-12)
     )
@@ -231,7 +231,7 @@ def test_few_rows_judge_in_turn_and_groups_stay_together(rows):
 
 def test_one_group_cannot_judge(rows):
     X, Y = rows
-    with pytest.raises(DataError, match="only 1 row or group; name a model"):
+    with pytest.raises(DataError, match="only 1 sample .row or group.; name a model"):
         choosing.choose(X, Y, np.zeros(Y.shape[0]), FitSettings())
 
 

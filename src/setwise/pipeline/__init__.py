@@ -10,9 +10,11 @@
 | compared.py, averaging.py, reranking.py | and how it chooses |
 | named_sets.py | models that name sets, given probabilities |
 | table_model.py | the fitted whole |
+| auto_model.py, row_scale.py | the same for features and label sets as arrays |
 | evaluation.py, bootstrap.py, reasons.py | how good it is, and why it says what it says |
 """
 
+from setwise.pipeline.auto_model import AutoModel
 from setwise.pipeline.fitting import fit_table
 from setwise.pipeline.read_rows import Reading, read_table, tables_of
 from setwise.pipeline.settings import FitSettings, read_settings
@@ -21,6 +23,7 @@ from setwise.pipeline.table_model import Predictions, TableModel, load_model
 from setwise.pipeline.write_rows import rows_to
 
 __all__ = [
+    "AutoModel",
     "FitSettings",
     "Predictions",
     "Reading",

@@ -94,7 +94,7 @@ def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
     if n_units < 2:
         raise DataError(
             "auto compares models on rows that were kept apart, but there is only "
-            f"{n_units} row or group; name a model with --model, or give more"
+            f"{n_units} sample (row or group); name a model, or give more rows"
         )
     parts = IterativeKFold(min(round(1 / JUDGES), n_units), random_state=seed)
     return [_fold(train, judges, groups) for train, judges in parts.split(None, Y, groups)]
@@ -131,11 +131,14 @@ class _Comparison:
         with warnings.catch_warnings():  # the last fit warns of what matters
             warnings.simplefilter("ignore", NotConverged)
             left = self.left - reserved
+            if not is_first and left <= 0:
+                note = "no time was left to try it"
+                return Trial(choice.name, choice.options, None, 0.0, 0.0, note), None
             cost = self._cost(choice, start)
             if not is_first and cost.total > left:
                 cost = self._cost(choice, start, earlier=cost)
             if not is_first and cost.total > left:
-                note = f"would take about {cost.total:.0f} s, and {max(left, 0):.0f} s were left"
+                note = f"would take about {cost.total:.0f} s, and {left:.0f} s were left"
                 return Trial(choice.name, choice.options, None, cost.trial, cost.last, note), None
             begin = time.perf_counter()
             if start is not None:

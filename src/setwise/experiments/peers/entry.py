@@ -46,11 +46,10 @@ PEERS_ENTRY = Entry(
     seeds=(0, 1),
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
-    notes="Measured in one run, on one machine with two cores: auto by itself, with both, and all "
-    "others two at a time, with one thread each; but PowSet and EPCC on debtags are of "
-    "earlier runs, by themselves, some on a busier machine, so that their seconds "
-    "do not compare. The scikit-learn and LightGBM peers have one thread of BLAS: with two, "
-    "threads wait for each other. LightGBM's boosters of the most trees serve for fewer as well. "
+    notes="Measured in one run, in stretches within three hours, on one machine of two cores: auto by "
+    "itself, with both, and all others two at a time, with one thread each. The scikit-learn "
+    "and LightGBM peers have one thread of BLAS: with two, threads wait for each other. LightGBM's "
+    "boosters of the most trees serve for fewer as well. "
     "Settings are chosen on training rows, by each model's own fit, whose seconds include that. "
     "auto compares once and fits what is best for each of three measures; it has 600 seconds for "
     "what it compares, with the folds that reranking needs: a slower machine may try less. For "

@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 from setwise.data import holdout
 from setwise.data.labels import as_binary_csr
 from setwise.errors import DataError
-from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.metrics import set_measures
+from setwise.pipeline.row_scale import LikeliestScale
 
 #: target -> its measure, and whether more or less of it is better
 TARGETS = {

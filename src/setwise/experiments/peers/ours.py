@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator
 from setwise.data.labels import as_binary_csr
 from setwise.decisions import decision_for
 from setwise.errors import DataError
-from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.pipeline.build import RERANKED_FOR, RERANKERS, Choice, bare_model
 from setwise.pipeline.choose import compare
 from setwise.pipeline.fitting import folds_for
+from setwise.pipeline.row_scale import LikeliestScale
 from setwise.pipeline.settings import FitSettings
 
 TARGETS = ("set_accuracy", "f1", "hamming")

@@ -1,17 +1,17 @@
-"""Rows as they are, or of length one: what training rows say."""
+"""Rows as they are, or of length one: what training rows say, and who goes by it."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from setwise.experiments.peers import scaling
 from setwise.experiments.peers.models import OneVsRest
 from setwise.experiments.peers.ours import AutoDefault
-from setwise.experiments.peers.scaling import LikeliestScale
 from setwise.pipeline import choose as choosing
+from setwise.pipeline import row_scale
 from setwise.pipeline.build import Choice
 from setwise.pipeline.candidates import Candidate
+from setwise.pipeline.row_scale import LikeliestScale
 
 
 def rows_whose_direction_tells(n=300):
@@ -49,9 +49,9 @@ def test_rows_stay_as_they_are_where_length_tells_something():
 def test_held_out_rows_of_groups_say_it(monkeypatch):
     X, Y = rows_whose_direction_tells()
     groups, seen = np.arange(300) // 3, []
-    watched = scaling.judging_folds
+    watched = row_scale.judging_folds
     monkeypatch.setattr(
-        scaling, "judging_folds", lambda *given: (seen.append(given[1]), watched(*given))[1]
+        row_scale, "judging_folds", lambda *given: (seen.append(given[1]), watched(*given))[1]
     )
     assert LikeliestScale().fit(X, Y, groups).length_one_
     assert all(given is groups for given in seen)
@@ -59,7 +59,7 @@ def test_held_out_rows_of_groups_say_it(monkeypatch):
 
 
 def test_nothing_is_tried_where_it_would_make_no_difference(monkeypatch):
-    monkeypatch.setattr(scaling, "judging_folds", None)  # whoever tries something needs them
+    monkeypatch.setattr(row_scale, "judging_folds", None)  # whoever tries something needs them
     X, Y = rows_whose_direction_tells()
     X = normalize(X)
     X[0] = 0  # a row without words has no length

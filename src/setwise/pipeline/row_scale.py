@@ -21,8 +21,12 @@ from setwise.learners.bank_problem import in_single_precision
 from setwise.models import BinaryRelevance
 from setwise.models.strength import mean_log_prob
 from setwise.pipeline.choose import judging_folds
+from setwise.storage import storable
+
+storable(StandardScaler)  # plain numbers, beside which nothing of it is stored
 
 
+@storable
 class LikeliestScale(BaseEstimator):  # type: ignore[misc]
     """Standardises dense columns; brings sparse rows to length one where that is likelier.
 

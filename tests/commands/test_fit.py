@@ -43,7 +43,7 @@ def test_a_file_that_holds_training_rows_is_told_and_need_not(run, folder, tmp_p
     near = Candidate(Choice("LPkNN", {"metric": "cosine"}))
     first = Candidate(Choice("BinaryRelevance", {"C": 1e-6}))
 
-    def candidates(*_, keep_rows):
+    def candidates(*_, keep_rows, **__):
         return [first, near] if keep_rows else [first]
 
     monkeypatch.setattr("setwise.pipeline.choose.candidates_for", candidates)

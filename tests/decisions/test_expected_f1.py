@@ -122,6 +122,25 @@ def test_sizes_are_added_until_the_tail_is_small():
     np.testing.assert_array_equal(answer.Y, np.ones((2, 60)))
 
 
+def test_a_row_of_many_labels_costs_the_others_nothing(monkeypatch):
+    few, many = np.full((5, 60), -6.0), np.full((1, 60), 2.0)
+    few[:, :3] = [[0.3, -0.4, 0.1]]
+    together, asked = Product(np.concatenate([few[:2], many, few[2:]])), []
+    sizes = BernoulliMixture.sizes
+    monkeypatch.setattr(
+        BernoulliMixture,
+        "sizes",
+        lambda self, S: (asked.append((self.n_rows, S)), sizes(self, S))[1],
+    )
+    found = ExpectedF1().answer(together)
+    assert asked == [(6, 16), (1, 32), (1, 60)]
+    for rows, alone in (([0, 1, 3, 4, 5], Product(few)), ([2], Product(many))):
+        own = ExpectedF1().answer(alone)
+        np.testing.assert_array_equal(found.Y[rows], own.Y)
+        np.testing.assert_allclose(found.expected_f1[rows], own.expected_f1, rtol=1e-12)
+    assert found.Y[2].all()
+
+
 def test_many_rows_are_decided_in_batches(monkeypatch):
     from setwise.decisions import base
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import expit
 
 from setwise.distributions import Product
@@ -258,6 +259,18 @@ def test_listed_sets_have_the_chains_probabilities_whatever_their_odds(scale, al
     found = chain.on_support(sets).log_scores
     one_by_one = [chain.log_prob(np.tile(labels, (7, 1))) for labels in sets]
     np.testing.assert_allclose(found, np.stack(one_by_one, axis=1), rtol=1e-10, atol=1e-10)
+    own, row = sparse.csr_array(np.tile(sets, (7, 1))), np.repeat(np.arange(7), 30)
+    kept = random.random(210) < 0.4
+    kept[row == 3] = False  # a row without a set
+    asked = chain.log_prob_of(own[kept], row[kept])
+    np.testing.assert_allclose(asked, found.ravel()[kept], rtol=1e-10, atol=1e-10)
+
+
+def test_of_sets_of_a_rows_own_the_empty_one_is_impossible_where_none_may_be():
+    chain = Chain(np.zeros((2, 2)), np.zeros((2, 2)), allow_empty=False)
+    sets = sparse.csr_array(np.array([[0, 0], [1, 0], [0, 0]]))
+    found = chain.log_prob_of(sets, np.array([0, 0, 1]))
+    np.testing.assert_allclose(np.exp(found), [0, 1 / 3, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("logit", "weight"), [(-700.0, 780.0), (-750.0, 750.0), (700.0, -780.0)])
@@ -269,6 +282,8 @@ def test_listed_sets_may_have_odds_of_any_size_that_cancel(logit, weight):
     found = chain.on_support(sets).log_scores
     one_by_one = [chain.log_prob(labels[None])[0] for labels in sets]
     np.testing.assert_allclose(found[0], one_by_one, rtol=1e-10, atol=1e-10)
+    own = chain.log_prob_of(sparse.csr_array(sets), np.zeros(3, int))
+    np.testing.assert_allclose(own, one_by_one, rtol=1e-10, atol=1e-10)
 
 
 def test_samples_have_the_chains_probabilities(oracle, allow_empty):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import setwise as sw
+from setwise.data.labels import as_binary_csr
 from setwise.models import strength
 
 MODELS = (sw.PowerSet, sw.PairwiseCRF)
@@ -62,3 +63,9 @@ def test_rows_too_large_for_single_precision_stay_double(rows):
     X, Y = rows
     model = sw.PairwiseCRF(C="auto").fit(X * 1e20, Y)  # whose squares single precision cannot hold
     assert np.isfinite(model.predict_dist(X * 1e20).log_prob(Y)).all()
+
+
+def test_of_models_that_cannot_be_rough_the_strength_is_found_all_the_same(rows):
+    X, Y = rows[0], as_binary_csr(rows[1])
+    found = strength.best_C(sw.BinaryRelevance("elastic"), X, Y)
+    assert found == sw.BinaryRelevance("elastic", C="auto").with_chosen_C(X, Y).C

@@ -62,8 +62,15 @@ def test_candidates_depend_on_the_data(rows):
     X, Y = rows
     found = candidates_for(X, Y, 1.0)
     linear = ["BinaryRelevance", "ClassifierChain", "PairwiseCRF", "PowerSet", "CBM"]
+    spared = ["BinaryRelevance", "ClassifierChain", "PowerSet"]
     assert [c.choice.name for c in found] == [linear[0], "LPkNN", *linear[1:]]
     assert [c.start for c in found] == [None, None, None, 1.0, 1.0, None]
+    more = candidates_for(X, Y, 1.0, few_weights=True)
+    assert more[: len(found)] == found
+    assert [c.choice.name for c in more[len(found) :]] == spared
+    assert [c.start for c in more[len(found) :]] == [1.0, 1.0, 1.0]
+    assert all(c.choice.options["learner"] == "elastic" for c in more[len(found) :])
+    assert more[-2].choice.options["order"] == found[2].choice.options["order"]
     on_dense = [c.choice for c in candidates_for(X.toarray(), Y, 1.0)]
     assert (found[1].choice.options, on_dense[1].options) == (
         {"metric": "cosine"},
@@ -97,6 +104,22 @@ def test_what_keeps_rows_is_found_inside_others():
     ):
         assert keeps_rows(Choice(name, options))
     assert not keeps_rows(Choice("Reranker", {"members": [{"model": "CBM", "options": {}}]}))
+
+
+@pytest.mark.parametrize("few_weights", [True, False])
+def test_an_elastic_net_is_tried_where_it_is_better_for_binary_relevance(
+    rows, few_weights, monkeypatch
+):
+    asked = []
+
+    def candidates(X, Y, C, *, keep_rows, few_weights):
+        asked.append(few_weights)
+        return [Candidate(Choice("BinaryRelevance", {"C": 1.0}))]
+
+    monkeypatch.setattr(choosing, "candidates_for", candidates)
+    monkeypatch.setattr(choosing, "few_weights_are_better", lambda *_: few_weights)
+    choosing.choose(*rows, None, FitSettings())
+    assert asked == [few_weights]
 
 
 def test_of_very_many_labels_no_chain_is_made(rows):

@@ -14,6 +14,7 @@ The empty prediction scores P(y empty) where 0/0 counts as 1, and 0 where it cou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,10 +89,11 @@ class ExpectedF1(Decision):
         expected, tail = np.empty(n), np.empty(n)
         for rows in row_batches(n, L * min(L, self.max_size or FIRST_SIZE)):
             part, lost = self._cheaper(distribution[rows])
-            marginals, sizes = self._sizes(part)
-            Y[rows], value = maximise_f1(marginals, sizes, self.zero_division)
-            expected[rows] = (1 - lost) * value
-            tail[rows] = lost + np.maximum(0.0, 1.0 - sizes.sum(axis=1))
+            for some, marginals, sizes in self._sizes(part):
+                chosen = rows.start + some
+                Y[chosen], value = maximise_f1(marginals, sizes, self.zero_division)
+                expected[chosen] = (1 - lost[some]) * value
+                tail[chosen] = lost[some] + np.maximum(0.0, 1.0 - sizes.sum(axis=1))
         return ExpectedF1Answer(Y, expected, tail)
 
     def _cheaper(self, distribution: Distribution) -> tuple[Distribution, np.ndarray]:
@@ -100,16 +102,24 @@ class ExpectedF1(Decision):
             return distribution.on_support(self.support), np.zeros(distribution.n_rows)
         return distribution.lightened(self.max_tail / 2)
 
-    def _sizes(self, distribution: Distribution) -> tuple[np.ndarray, np.ndarray]:
-        """P(y_l = 1, |y| = s), (n, L, S), and P(|y| = s), (n, S + 1), for S as large as needed."""
+    def _sizes(
+        self, distribution: Distribution
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Rows, their P(y_l = 1, |y| = s), (b, L, S), and P(|y| = s), (b, S + 1).
+
+        S is as large as a row needs, whatever the other rows do.
+        """
         L = distribution.n_labels
         size = min(L, self.max_size or FIRST_SIZE)
-        while True:
-            marginals, sizes = distribution.sizes(size)
-            is_enough = sizes.sum(axis=1).min() >= 1 - self.max_tail / 2
-            if is_enough or size == L or self.max_size is not None:
-                return marginals, sizes
-            size = min(L, 2 * size)
+        waiting, asked = np.arange(distribution.n_rows), distribution
+        while len(waiting):
+            marginals, sizes = asked.sizes(size)
+            is_enough = sizes.sum(axis=1) >= 1 - self.max_tail / 2
+            if size == L or self.max_size is not None:
+                is_enough[:] = True
+            yield waiting[is_enough], marginals[is_enough], sizes[is_enough]
+            waiting, size = waiting[~is_enough], min(L, 2 * size)
+            asked = distribution.rows(waiting)
 
 
 def maximise_f1(

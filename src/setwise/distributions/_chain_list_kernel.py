@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""How likely a linear chain finds each set of a list, for each row.
+"""How likely a linear chain finds each set of a list, for each row, or the sets of each row's own.
 
 With z the log-odds of all labels given the labels of a set,
 
@@ -8,7 +8,8 @@ With z the log-odds of all labels given the labels of a set,
 where ``base`` belongs to the row and ``inner`` to the set: what takes exponentials is done once for
 each of them, and for both together there are multiplications, and a logarithm now and then. Where
 an exponential or a product of some factors may leave the range of floats, every label has
-exponentials of its own instead.
+exponentials of its own instead. Sets of a row's own are too many for that, but made of few labels:
+exp(inner) is then the product of what each of these multiplies the odds by.
 
 Lanes are eight labels.
 """
@@ -51,6 +52,51 @@ def score_list(base, inner, indptr, labels, scores):
 
 
 @kernel
+def label_odds(weights):
+    """What each label, where it is on, multiplies the odds of all labels by, and the log of most.
+
+    Lanes of labels behind one another, (L * wide,), and (L,).
+    """
+    L = len(weights)
+    wide = (L + WIDTH - 1) // WIDTH * WIDTH
+    odds, most = np.zeros(L * wide), np.empty(L)
+    for label in range(L):
+        most[label] = _fill_odds(weights[label], odds, label * wide)
+    return odds, most
+
+
+@kernel
+def score_own(base, weights, added, most, indptr, labels, row, log_prob):
+    """Write log P of each set, whose labels stand as in a sparse array, for its own row.
+
+    ``base`` (n, L) as above; ``weights`` (L, L) are what a label adds to the log-odds of each other
+    one, ``added`` and ``most`` their ``label_odds``; ``row`` (m,) rises.
+    """
+    L = base.shape[1]
+    wide = (L + WIDTH - 1) // WIDTH * WIDTH
+    odds, lanes = np.zeros(wide), np.empty(WIDTH)
+    now, highest = -1, 0.0
+    for number in range(len(row)):
+        if row[number] != now:
+            now = row[number]
+            highest = _fill_odds(base[now], odds, 0)
+        on = labels[indptr[number] : indptr[number + 1]]
+        reach, far = highest, highest
+        for label in on:
+            reach += max(most[label], 0.0)
+            far = max(far, most[label])
+        if far <= FAR and reach <= LARGEST:
+            total = -_log_of_products(odds, added, on, lanes)
+        else:
+            total = -_sum_of_softplus_of(base[now], weights, on)
+        for label in on:
+            total += base[now, label]
+            for other in on:
+                total += weights[other, label]
+        log_prob[number] = total
+
+
+@kernel
 def _fill_odds(z, odds, first):
     """The largest z; writes exp(z) into ``odds`` from ``first`` on."""
     largest = -np.inf
@@ -79,4 +125,32 @@ def _sum_of_softplus(base, inner):
     total = 0.0
     for i in range(len(base)):
         total += softplus(base[i] + inner[i])
+    return total
+
+
+@kernel
+def _log_of_products(odds, added, on, lanes):
+    """Log Π (1 + odds · Π added), the inner product over the labels that are on."""
+    total, size = 0.0, len(odds)
+    for start in range(0, size, STEPS * WIDTH):
+        product = spread(1.0)
+        for i in range(start, min(start + STEPS * WIDTH, size), WIDTH):
+            factor = load(odds, i)
+            for label in on:
+                factor = factor * load(added, label * size + i)
+            product = product + product * factor
+        store(product, lanes, 0)
+        for lane in range(WIDTH):
+            total += math.log(lanes[lane])
+    return total
+
+
+@kernel
+def _sum_of_softplus_of(base, weights, on):
+    total = 0.0
+    for i in range(len(base)):
+        z = base[i]
+        for label in on:
+            z += weights[label, i]
+        total += softplus(z)
     return total

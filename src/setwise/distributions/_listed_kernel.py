@@ -78,6 +78,11 @@ def _prepare(log_weights, z, log_a, a, odds):
 @kernel
 def _log_prob(labels, z, log_a, a, odds, in_range, terms, lanes):
     """Log P of one set."""
+    if len(log_a) == 1:  # a product, whose log is a sum
+        total = log_a[0]
+        for label in labels:
+            total += z[0, label]
+        return total
     if in_range:
         total = _sum_of_products(a, odds, labels, lanes)
         if total > SAFE:

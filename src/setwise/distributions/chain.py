@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows, positive_count
@@ -130,6 +131,27 @@ class Chain(Distribution):
         if not self.allow_empty:
             log_prob -= self.log_any
             log_prob[~sets.any(axis=1)] = -np.inf
+        return log_prob
+
+    def log_prob_of(self, sets: sparse.csr_array, row: np.ndarray) -> np.ndarray:
+        """Log-probability of any number of sets a row, (m,); all of a row at once."""
+        from setwise.distributions._chain_list_kernel import score_own
+
+        listed = self._listed(sets)
+        starts = np.searchsorted(row, np.arange(self.n_rows + 1))
+        log_prob = np.empty(len(row))
+
+        def work(rows: slice) -> None:
+            asked = slice(starts[rows.start], starts[rows.stop])
+            ends = listed.indptr[asked.start : asked.stop + 1]
+            base = np.ascontiguousarray(self.logits[rows], dtype=np.float64)
+            own = row[asked] - rows.start
+            score_own(base, *self._added, ends, listed.indices, own, log_prob[asked])
+
+        for_each_block(work, row_blocks(self.n_rows, self.n_labels), self.n_jobs)
+        if not self.allow_empty:
+            log_prob -= self.log_any[row]
+            log_prob[np.diff(listed.indptr) == 0] = -np.inf
         return log_prob
 
     def marginals(self) -> np.ndarray:
@@ -301,6 +323,14 @@ class Chain(Distribution):
         """Weights in chain order, those on one label side by side."""
         turned = self.weights[np.ix_(self._order, self._order)].T
         return np.ascontiguousarray(turned, dtype=np.float64)
+
+    @cached_property
+    def _added(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What a label that is on adds to the others: log-odds (L, L), and as ``label_odds``."""
+        from setwise.distributions._chain_list_kernel import label_odds
+
+        weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        return (weights, *label_odds(weights))
 
     @cached_property
     def _luck(self) -> np.ndarray:

@@ -157,6 +157,8 @@ class Experts(Distribution):
         )  # fmt: skip
         limit = max(k, self.most_listed)
         waiting, listed = np.arange(n), min(max(k, FIRST_LISTED), limit)
+        if limit < 2 * listed:  # most rows would come back for the little that is left
+            listed = limit
         while len(waiting):
             for block in row_blocks(len(waiting), self._listing_cost(listed)):
                 some = waiting[block]
@@ -273,10 +275,9 @@ class Experts(Distribution):
         """The experts' answers (n, ...) by their weights."""
         weights = np.exp(self._log_weights)
         shape = (-1, *[1] * (answers[0].ndim - 1))
-        total: np.ndarray = sum(
-            (weights[:, k].reshape(shape) * answer for k, answer in enumerate(answers)),
-            start=np.zeros_like(answers[0]),
-        )
+        total: np.ndarray = weights[:, 0].reshape(shape) * answers[0]
+        for k, answer in enumerate(answers[1:], start=1):
+            total += weights[:, k].reshape(shape) * answer
         return total
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from setwise.learners.bank_inputs import (
     check_rows,
@@ -105,6 +106,23 @@ class ElasticNetBank:
         starts = as_solutions(self.weights_, self.biases_) if warm else None
         return self._fit_columns(by_columns(X), T, weight, starts)
 
+    def fit_in_turn(self, X: Any, T: Any, sample_weight: Any = None, *, scale: float = 1.0) -> Self:
+        """Learn each target from X and, ``scale`` times, the targets before it, as in a chain.
+
+        ``weights_`` are then (d + L, L). All targets read the same columns, each as many as it may.
+        """
+        check_settings(self.penalty, self.C, self.l1_ratio, self.max_iter)
+        X = check_rows(X)
+        T = check_targets(T, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0], T.shape[1])
+        before = (scale * (T.toarray() if sparse.issparse(T) else T)).astype(X.dtype)
+        joined: Any = (
+            sparse.hstack([X, sparse.csr_array(before)], format="csr")
+            if sparse.issparse(X)
+            else np.hstack([X, before])
+        )
+        return self._fit_columns(by_columns(joined), T, weight, None, seen=X.shape[1])
+
     def _fit_columns(
         self,
         columns: Columns,
@@ -112,15 +130,22 @@ class ElasticNetBank:
         weight: np.ndarray,
         starts: Sequence[Solution] | None,
         screen: float = np.inf,
+        seen: int | None = None,
     ) -> Self:
-        """``fit`` on checked input; a path calls it again and again on the same columns."""
+        """``fit`` on checked input; a path calls it again and again on the same columns.
+
+        The first target reads the first ``seen`` columns, each other one a column more; all read
+        all unless told.
+        """
         settings = Settings(self.penalty or 0.0, self.l1_ratio, self.tol, self.max_iter, screen)
+        entries, rows, ends = columns
 
         def fit_target(number: int) -> Solution:
+            own = columns if seen is None else (entries, rows, ends[: seen + number + 1])
             target, w = column(T, number), column(weight, number)
             strength = self.penalty or 1.0 / (self.C * w.sum())
             start = starts[number] if starts is not None else None
-            return fit_one(columns, target, w, replace(settings, penalty=strength), start)
+            return fit_one(own, target, w, replace(settings, penalty=strength), start)
 
         solutions = in_threads(fit_target, T.shape[1], self.n_jobs)
         self.weights_ = as_matrix(solutions, len(columns[2]) - 1)

@@ -55,16 +55,16 @@ def best_C(
     """The C of the copy of a model, fitted to most rows, that finds the others likeliest.
 
     It is looked for from ``start``, one of ``STRENGTHS``, upwards or downwards, until so many
-    ``seconds`` have passed.
-    Copies are fitted roughly, and in single precision where X allows it. Rows whose set cannot be
-    under any C, because the other rows do not have it, do not count.
+    ``seconds`` have passed. Copies are fitted roughly, if they can be, and in single precision
+    where X allows it. Rows whose set cannot be under any C, because the other rows do not have it,
+    do not count.
     """
     train, test = held_out_parts(Y, sample_weight, groups, HELD_OUT_SHARE, model.random_state)
     weight, judges = (
         None if sample_weight is None else sample_weight[part] for part in (train, test)
     )
     X = in_single_precision(X)
-    tol = max(model.tol, ROUGH_TOL)
+    rough = {"tol": max(model.tol, ROUGH_TOL)} if hasattr(model, "tol") else {}
     end = perf_counter() + seconds
 
     def score(C: float) -> float:
@@ -72,7 +72,7 @@ def best_C(
             return -np.inf
         with warnings.catch_warnings():  # a strength that takes too long is not for long
             warnings.simplefilter("ignore", NotConverged)
-            copy = clone(model).set_params(C=C, tol=tol, target="set_accuracy")
+            copy = clone(model).set_params(C=C, target="set_accuracy", **rough)
             copy.fit(X[train], Y[train], sample_weight=weight)
         return mean_log_prob(copy.predict_dist(X[test]).log_prob(Y[test]), judges)
 

@@ -16,6 +16,8 @@ MOST_LISTED = 4000  # distinct sets that a field adds up over: they share weight
 MOST_CHAINED = 600  # labels, of which `benchmarks/chains.py` tells how long listing sets takes
 #: Linear models that are also tried as kernel machines.
 BENT = ("ClassifierChain", "PairwiseCRF", "PowerSet")
+#: Linear models that are also tried with most of their weights at zero.
+SPARED = ("BinaryRelevance", "ClassifierChain", "PowerSet")
 NEIGHBOURS = "LPkNN"
 
 
@@ -32,13 +34,14 @@ class Candidate:
 
 
 def candidates_for(
-    X: Any, Y: sparse.csr_array, C: float, *, keep_rows: bool = True
+    X: Any, Y: sparse.csr_array, C: float, *, keep_rows: bool = True, few_weights: bool = False
 ) -> list[Candidate]:
     """Models of different kinds, without ``keep_rows`` none that may hold training rows.
 
-    C is the best penalty of binary relevance. Chains, linear in the same features, do well with the
-    same, fields and power sets with that or a few times as much. These are fitted roughly, in the
-    end too: what is judged is what is used.
+    With ``few_weights`` some linear ones are also tried under an elastic net. C is the best penalty
+    of binary relevance. Chains, linear in the same features, do well with the same, fields and
+    power sets with that or a few times as much. These are fitted roughly, in the end too: what is
+    judged is what is used.
     """
     n_sets, n_labels = len(distinct_sets(Y)), Y.shape[1]
     found = [Candidate(Choice("BinaryRelevance", {"C": C})), _neighbours(X)]
@@ -50,6 +53,8 @@ def candidates_for(
     if n_sets <= MOST_SETS:
         found.append(Candidate(Choice("PowerSet", rough), start=C))
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
+    if few_weights:
+        found += _of_few_weights(found, C)
     if not sparse.issparse(X):
         found += _of_kernels(found) + _boosted(n_sets)
     return [one for one in found if keep_rows or not keeps_rows(one.choice)]
@@ -59,6 +64,15 @@ def _neighbours(X: Any) -> Candidate:
     """Votes of the nearest rows: weak alone, but they err elsewhere than all others do."""
     metric = "cosine" if sparse.issparse(X) else "euclidean"  # words, whatever their number
     return Candidate(Choice(NEIGHBOURS, {"metric": metric}))
+
+
+def _of_few_weights(linear: list[Candidate], C: float) -> list[Candidate]:
+    """Linear models under an elastic net, beside those under squares, not in place of them."""
+    return [
+        Candidate(Choice(one.choice.name, one.choice.options | {"learner": "elastic"}), start=C)
+        for one in linear
+        if one.choice.name in SPARED
+    ]
 
 
 def _of_kernels(linear: list[Candidate]) -> list[Candidate]:

@@ -34,6 +34,7 @@ from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of
 from setwise.pipeline.candidates import NEIGHBOURS, Candidate, candidates_for
 from setwise.pipeline.compared import Chosen, Compared, Trial
 from setwise.pipeline.judging import Fold, Judged
+from setwise.pipeline.penalties import few_weights_are_better
 from setwise.pipeline.settings import FitSettings
 
 MOST_ROWS = 8000  # that candidates learn from
@@ -71,8 +72,9 @@ def compare(
     comparison = _Comparison(rows, folds, settings, time.perf_counter())
     say("choosing a penalty for binary relevance")
     C = _best_C(rows.taken(folds[0].train), settings)
+    few = few_weights_are_better(rows, folds, C, settings)
     trials: list[tuple[Trial, Judged | None]] = []
-    for candidate in candidates_for(X, Y, C, keep_rows=settings.keep_rows):
+    for candidate in candidates_for(X, Y, C, keep_rows=settings.keep_rows, few_weights=few):
         say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
         trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
     return Compared(trials, Y, folds, settings, comparison.left)

@@ -14,6 +14,9 @@ from setwise.pipeline.judging import MEASURES, Fold, Judged, clearly_better, wor
 from setwise.pipeline.reranking import reranked_average, reranked_labels
 from setwise.pipeline.settings import FitSettings
 
+#: What tells a model from one of the same name with another learner.
+OF_LEARNERS = {"boosting": " of trees", "elastic": " of few weights"}
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -108,12 +111,14 @@ def named(model: str, options: dict[str, Any]) -> str:
 
     >>> named("CBM", {"C": 1.0}), named("PowerSet", {"learner": "boosting"})
     ('CBM', 'PowerSet of trees')
+    >>> named("PowerSet", {"learner": "elastic"})
+    'PowerSet of few weights'
     >>> named("KernelModel", {"inside": {"model": "PowerSet", "options": {}}})
     'KernelModel of PowerSet'
     """
     if "inside" in options:
         return f"{model} of {options['inside']['model']}"
-    return f"{model} of trees" if options.get("learner") == "boosting" else model
+    return model + OF_LEARNERS.get(options.get("learner", ""), "")
 
 
 def _reason(best: Judged, trials: list[Trial], target: str, n: int) -> str:

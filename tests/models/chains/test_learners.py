@@ -18,7 +18,13 @@ from setwise.distributions.step_chain import StepChain
 from setwise.errors import DataError
 from setwise.learners import ElasticNetBank
 from setwise.models.chains import ClassifierChain, MixtureOfExperts
-from setwise.models.chains.steps import conditional_of, fit_steps, labels_before
+from setwise.models.chains.steps import (
+    conditional_of,
+    elastic_steps,
+    fit_steps,
+    labels_before,
+    learnt_steps,
+)
 
 
 def rows(n=120, d=3, L=4, seed=0):
@@ -61,6 +67,20 @@ def test_elastic_chains_are_linear():
     np.testing.assert_allclose(
         dist.log_prob(Y), replace(steps, allow_empty=dist.allow_empty).log_prob(Y), rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("is_weighted", [True, False])
+def test_places_of_an_elastic_chain_share_columns_and_nothing_else(form, is_weighted):
+    X, Y = rows()
+    X, order = form(np.round(X, 1)), np.array([2, 0, 3, 1])
+    weight = np.arange(len(Y)) % 3.0 if is_weighted else None
+    bank, asked = ElasticNetBank(C=0.3), {"scale": 2.0, "weight": weight}
+    shared = elastic_steps(X, Y, order, bank, **asked)
+    apart = learnt_steps(X, Y, order, labels_before(order), lambda: ElasticNetBank(C=0.3), **asked)
+    assert (shared["label_weights_"] != 0).any()
+    for name in ("weights_", "biases_", "label_weights_"):
+        np.testing.assert_allclose(shared[name], apart[name], rtol=1e-9, atol=1e-12)
 
 
 def test_trees_learn_what_no_linear_chain_can(tmp_path):

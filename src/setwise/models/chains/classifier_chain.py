@@ -20,7 +20,7 @@ from setwise.distributions.chain import Chain
 from setwise.distributions.chain_search import ChainSearch
 from setwise.distributions.step_chain import StepChain
 from setwise.errors import DataError
-from setwise.learners import make_bank
+from setwise.learners import ElasticNetBank, make_bank
 from setwise.learners.linear import linear_scores
 from setwise.models.about import ANY_LEARNER, About
 from setwise.models.base import SetClassifier
@@ -33,7 +33,12 @@ from setwise.models.chains.network import (
     fit_network,
 )
 from setwise.models.chains.order import ORDERS, given_order, learn_order, simple_order
-from setwise.models.chains.steps import conditional_of, labels_before, learnt_steps
+from setwise.models.chains.steps import (
+    conditional_of,
+    elastic_steps,
+    labels_before,
+    learnt_steps,
+)
 from setwise.models.held_out import held_out_parts
 from setwise.models.strength import HELD_OUT_SHARE
 from setwise.storage import storable
@@ -191,8 +196,11 @@ class ClassifierChain(SetClassifier):
                 random_state=self.random_state, n_jobs=self.n_jobs,
             )  # fmt: skip
 
+        bank, scale = make(), self._scale
+        if isinstance(bank, ElasticNetBank):
+            return elastic_steps(X, Y, order, bank, scale=scale, weight=weight)
         before = labels_before(order)
-        return learnt_steps(X, Y, order, before, make, scale=self._scale, weight=weight)
+        return learnt_steps(X, Y, order, before, make, scale=scale, weight=weight)
 
     @property
     def _scale(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from setwise.distributions.step_chain import Conditional
+from setwise.learners import ElasticNetBank
 
 
 def with_labels(X: Any, labels: np.ndarray) -> Any:
@@ -54,6 +55,33 @@ def learnt_steps(
         "label_weights_": label_weights,
         "banks_": banks if parts is None else None,
         "solver_iterations_": max(getattr(bank, "n_iter_", 1) for bank in banks),
+    }
+
+
+def elastic_steps(
+    X: Any,
+    Y: np.ndarray,
+    order: np.ndarray,
+    bank: ElasticNetBank,
+    *,
+    scale: float,
+    weight: np.ndarray | None,
+) -> dict[str, Any]:
+    """The same of a chain of elastic nets, in one bank whose places share what they read."""
+    if weight is not None:
+        X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
+    bank.fit_in_turn(X, Y[:, order], weight, scale=scale)
+    d, L = X.shape[1], len(order)
+    found = bank.weights_.toarray()  # (d + L, L), in the order of the chain
+    weights, biases, labels = np.empty((d, L)), np.empty(L), np.empty((L, L))
+    weights[:, order], biases[order] = found[:d], bank.biases_
+    labels[np.ix_(order, order)] = scale * found[d:]
+    return {
+        "weights_": weights,
+        "biases_": biases,
+        "label_weights_": labels,
+        "banks_": None,
+        "solver_iterations_": int(bank.n_steps_.max()),
     }
 
 

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from setwise.decisions import CalibratedF1, ExpectedF1, maximise_f1
 from setwise.distributions import BernoulliMixture, Product, Sampled, Support
+from setwise.distributions.batched import Batched
 from setwise.errors import DataError
 
 
@@ -139,6 +140,15 @@ def test_a_row_of_many_labels_costs_the_others_nothing(monkeypatch):
         np.testing.assert_array_equal(found.Y[rows], own.Y)
         np.testing.assert_allclose(found.expected_f1[rows], own.expected_f1, rtol=1e-12)
     assert found.Y[2].all()
+
+
+def test_nothing_is_asked_of_no_rows():
+    def make(rows):
+        assert len(rows)
+        return Product(np.zeros((len(rows), 3)))
+
+    lazy = Batched(make, np.arange(5), labels=3, batch_size=2)
+    np.testing.assert_array_equal(ExpectedF1().decide(lazy), np.ones((5, 3)))
 
 
 def test_many_rows_are_decided_in_batches(monkeypatch):

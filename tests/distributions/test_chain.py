@@ -286,6 +286,22 @@ def test_listed_sets_may_have_odds_of_any_size_that_cancel(logit, weight):
     np.testing.assert_allclose(own, one_by_one, rtol=1e-10, atol=1e-10)
 
 
+def test_what_several_labels_add_may_bring_back_what_one_has_taken_away():
+    weights = np.zeros((4, 4))
+    weights[:3, 3] = [-50.0, 390.0, 390.0]  # 30 in all, by way of exp(-750)
+    chain = Chain(np.full((1, 4), -700.0), weights)
+    sets = np.array([[1, 1, 1, 0], [1, 1, 1, 1]])
+    own = chain.log_prob_of(sparse.csr_array(sets), np.zeros(2, int))
+    one_by_one = [chain.log_prob(labels[None])[0] for labels in sets]
+    np.testing.assert_allclose(own, one_by_one, rtol=1e-12)
+
+
+def test_sets_without_their_row_are_refused():
+    chain = Chain(np.zeros((2, 2)), np.zeros((2, 2)))
+    with pytest.raises(LabelMismatch, match="there are 2 sets for 3 row numbers"):
+        chain.log_prob_of(sparse.csr_array(np.eye(2)), np.array([0, 0, 1]))
+
+
 def test_samples_have_the_chains_probabilities(oracle, allow_empty):
     logits, weights, order = draw_chain(4, n=3, L=4)
     dist = Chain(logits, weights, order, allow_empty=allow_empty)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -28,9 +29,18 @@ EXPECTED_FAILURES = {
     "check_estimators_dtypes": OTHER_VALUES,
     "check_fit2d_1feature": OTHER_VALUES,
     "check_classifiers_classes": ONE_DIMENSION,
+    "check_classifiers_one_label_sample_weights": ONE_DIMENSION,
     "check_classifiers_train": ONE_DIMENSION,
     "check_classifiers_multilabel_representation_invariance": (
         "passes nested lists of 0 and 1, which may be a matrix or label sets; we ask which"
+    ),
+    **dict.fromkeys(
+        [
+            f"check_sample_weights_{what}"
+            for what in ("list", "not_an_array", "not_overwritten", "pandas_series", "shape")
+        ]
+        + [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")],
+        "passes weights, which are refused with a sentence",
     ),
 }
 NO_TIME = 1e-6  # seconds, in which only the first candidate is tried
@@ -95,11 +105,7 @@ def test_what_is_chosen_for_f1_is_as_sure_as_the_whole_set_is_right(rows, monkey
     choice = Choice("BRRerank", {"C": 1.0})
     monkeypatch.setattr(module, "choose", lambda *_: Chosen(choice, [], "as told"))
     model = AutoModel("f1", n_folds=2).fit(X, Y)
-    (first, second), log_prob = (part[0] for part in model.predict_dist(X[:1]).top(2))
-    assert (first != second).any()
-    assert log_prob[0] >= log_prob[1]
-    is_exact = (model.model_.target, model.model_.confidence_in) == ("f1", "set_accuracy")
-    assert is_exact
+    assert (model.model_.target, model.model_.confidence_in) == ("f1", "set_accuracy")
     assert set(np.unique(model.out_of_fold_correct_)) == {0.0, 1.0}
 
 
@@ -170,9 +176,11 @@ def test_groups_stay_together_everywhere(rows, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"target": "accuracy"}, "target is one of .*set_accuracy"),
-        ({"target": decision_for("f1")}, "target is a name, not"),
-        ({"budget": 0}, "budget is a number of seconds, not 0"),
+        ({"target": "accuracy"}, "target must be one of .*set_accuracy"),
+        ({"target": decision_for("f1")}, "target must be one of"),
+        ({"budget": 0}, "budget is a number of seconds over zero, not 0"),
+        ({"budget": "long"}, "budget is a number of seconds over zero, not 'long'"),
+        ({"random_state": -1}, "random_state is a whole number from 0 up, not -1"),
         ({"keep_rows": "no"}, "keep_rows is true or false, not 'no'"),
         ({"scale": "length"}, "scale.*'length'"),
         ({"n_folds": 1}, "n_folds is a whole number from 2 up, not 1"),
@@ -211,6 +219,41 @@ def test_what_may_be_accepted_unread_follows_from_its_training_rows(rows, few_mo
 
 def test_without_a_seed_it_is_random(rows, few_models):
     assert AutoModel(n_folds=2, random_state=None).fit(*rows).predict(rows[0]).shape == (160, 3)
+
+
+def test_numbers_of_numpy_are_numbers(rows, few_models):
+    plain = AutoModel(budget=500, n_folds=2, random_state=3, n_jobs=1).fit(*rows)
+    numbers = {"budget": 500, "n_folds": 2, "random_state": 3, "n_jobs": 1}
+    options = {name: np.int64(value) for name, value in numbers.items()}
+    np.testing.assert_array_equal(
+        AutoModel(**options).fit(*rows).predict(rows[0]), plain.predict(rows[0])
+    )
+
+
+def test_weights_are_refused(rows):
+    with pytest.raises(DataError, match="takes no sample_weight; leave it out"):
+        AutoModel().fit(*rows, np.ones(len(rows[0])))
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+def test_whether_the_empty_set_may_be_predicted_is_told(rows, few_models, allow_empty):
+    X, Y = rows
+    empty = (Y == 0).all(axis=1)
+    assert empty.sum() > 20
+    model = AutoModel(n_folds=2, allow_empty=allow_empty).fit(X, Y)
+    found = model.predict(X[empty])
+    assert (found == 0).all(axis=1).any() == allow_empty
+    wrapped = sw.SetCalibrator(AutoModel(n_folds=2), n_folds=2, allow_empty=allow_empty)
+    found = wrapped.fit(X, Y).predict(X[empty])
+    assert (found == 0).all(axis=1).any() == allow_empty
+
+
+def test_scikit_learns_frames_do_not_get_in_its_way(rows, few_models):
+    X, Y = rows
+    model = AutoModel(n_folds=2)
+    before = model.fit(X, Y).predict(X)
+    with sklearn.config_context(transform_output="pandas"):
+        np.testing.assert_array_equal(model.fit(X, Y).predict(X), before)
 
 
 @pytest.mark.slow

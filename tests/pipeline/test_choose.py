@@ -65,17 +65,22 @@ def test_candidates_depend_on_the_data(rows):
     spared = ["BinaryRelevance", "ClassifierChain", "PowerSet"]
     assert [c.choice.name for c in found] == [linear[0], "LPkNN", *linear[1:]]
     assert [c.start for c in found] == [None, None, None, 1.0, 1.0, None]
-    more = candidates_for(X, Y, 1.0, few_weights=True)
+    more = candidates_for(X, Y, 1.0, few_weights=3.0)
     assert more[: len(found)] == found
-    assert [c.choice.name for c in more[len(found) :]] == spared
-    assert [c.start for c in more[len(found) :]] == [1.0, 1.0, 1.0]
-    assert all(c.choice.options["learner"] == "elastic" for c in more[len(found) :])
-    assert more[-2].choice.options["order"] == found[2].choice.options["order"]
+    more = more[len(found) :]
+    assert [c.choice.name for c in more] == spared
+    assert [c.start for c in more] == [None, 3.0, 3.0]
+    assert all(c.choice.options["learner"] == "elastic" for c in more)
+    assert more[0].choice.options["C"] == 3.0
+    assert more[1].choice.options["order"] == found[2].choice.options["order"]
     on_dense = [c.choice for c in candidates_for(X.toarray(), Y, 1.0)]
     assert (found[1].choice.options, on_dense[1].options) == (
         {"metric": "cosine"},
         {"metric": "euclidean"},
     )
+    assert [
+        c.choice for c in candidates_for(X.toarray(), Y, 1.0, few_weights=3.0)[len(found) :]
+    ] == [c.choice for c in more] + on_dense[len(found) :]
     on_dense = on_dense[len(found) :]
     assert [c.options["inside"]["model"] for c in on_dense[:3]] == linear[1:4]
     assert [c.name for c in on_dense[3:]] == ["BinaryRelevance", "PowerSet"]
@@ -106,20 +111,27 @@ def test_what_keeps_rows_is_found_inside_others():
     assert not keeps_rows(Choice("Reranker", {"members": [{"model": "CBM", "options": {}}]}))
 
 
-@pytest.mark.parametrize("few_weights", [True, False])
+@pytest.mark.parametrize("few_weights", [3.0, None])
 def test_an_elastic_net_is_tried_where_it_is_better_for_binary_relevance(
     rows, few_weights, monkeypatch
 ):
-    asked = []
+    asked, candidates = [], [Candidate(Choice("BinaryRelevance", {"C": C})) for C in (1.0, 3.0)]
 
-    def candidates(X, Y, C, *, keep_rows, few_weights):
-        asked.append(few_weights)
-        return [Candidate(Choice("BinaryRelevance", {"C": 1.0}))]
+    def watched(rows, folds, usual, settings, seconds):
+        asked.append((usual.choice.options, seconds))
+        return few_weights
 
-    monkeypatch.setattr(choosing, "candidates_for", candidates)
-    monkeypatch.setattr(choosing, "few_weights_are_better", lambda *_: few_weights)
-    choosing.choose(*rows, None, FitSettings())
-    assert asked == [few_weights]
+    def found(X, Y, C, *, keep_rows, few_weights=None):
+        return candidates + [Candidate(Choice("LPkNN"))] * (few_weights == 3.0)
+
+    monkeypatch.setattr(choosing, "candidates_for", found)
+    monkeypatch.setattr(choosing, "strength_of_few_weights", watched)
+    compared = choosing.compare(*rows, None, FitSettings(budget=50.0))
+    names = [trial.model for trial, _ in compared.trials]
+    assert names == 2 * ["BinaryRelevance"] + (["LPkNN"] if few_weights else [])
+    ((options, seconds),) = asked
+    assert options == {"C": 1.0}
+    assert seconds < 50 * choosing.NEAR
 
 
 def test_of_very_many_labels_no_chain_is_made(rows):
@@ -168,13 +180,14 @@ def test_seconds_for_those_before_are_reserved(rows, few_models, monkeypatch):
     X, Y = rows
     trial, judged = choosing.compare(X, Y, None, FitSettings()).trials[0]
     with monkeypatch.context() as patched:
-        patched.setattr(choosing, "_reserved", lambda trials: 596.0 if trials else 0.0)
-        cost = choosing._Cost(trial=0.1, compared=5.0, last=5.0, plain_share=1.0)
+        patched.setattr(choosing, "_reserved", lambda trials: 5e4 if trials else 0.0)
+        cost = choosing._Cost(trial=0.1, compared=5e4, last=5e4, plain_share=1.0)
         patched.setattr(choosing._Comparison, "_cost", lambda *_, **__: cost)
-        (_, first), (second, none) = choosing.compare(X, Y, None, FitSettings()).trials
+        settings = FitSettings(budget=1e5)
+        (_, first), (second, none) = choosing.compare(X, Y, None, settings).trials
         assert first is not None
         assert none is None
-        assert second.note.startswith("would take about 10 s, and")
+        assert second.note.startswith("would take about 100000 s, and ")
     assert choosing._reserved([(trial, judged), (trial, None), (trial, judged)]) == (
         pytest.approx(2 * judged.expected, rel=1e-12)
     )
@@ -254,7 +267,7 @@ def test_few_rows_judge_in_turn_and_groups_stay_together(rows):
 
 def test_one_group_cannot_judge(rows):
     X, Y = rows
-    with pytest.raises(DataError, match="only 1 sample .row or group.; name a model"):
+    with pytest.raises(DataError, match="only 1 sample .row or group.; give more of them"):
         choosing.choose(X, Y, np.zeros(Y.shape[0]), FitSettings())
 
 

@@ -1,13 +1,19 @@
 """Whether few weights are better than small ones: what held-out rows say."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
-import pytest
 from scipy import sparse
 
 from setwise.calibration.cross_fit import TrainingRows
+from setwise.models import BinaryRelevance
+from setwise.models.strength import STRENGTHS
 from setwise.pipeline import FitSettings, penalties
+from setwise.pipeline.build import Choice
 from setwise.pipeline.choose import judging_folds
-from setwise.pipeline.penalties import few_weights_are_better, is_clearly_more
+from setwise.pipeline.judging import Judged
+from setwise.pipeline.penalties import is_clearly_more, strength_of_few_weights
 
 
 def rows_of(n_that_tell, n=120, d=150, seed=0):
@@ -22,17 +28,41 @@ def rows_of(n_that_tell, n=120, d=150, seed=0):
     return TrainingRows(X, Y, None, None), judging_folds(Y, None, seed)
 
 
-@pytest.mark.parametrize(("n_that_tell", "is_better"), [(2, True), (150, False)])
-def test_an_elastic_net_is_better_where_few_features_tell(n_that_tell, is_better):
-    rows, folds = rows_of(n_that_tell)
-    assert few_weights_are_better(rows, folds, 0.01, FitSettings()) == is_better
+def usual(rows, folds, C=0.01):
+    """What binary relevance says under squares."""
+    choice = Choice("BinaryRelevance", {"C": C})
+    models = [BinaryRelevance(C=C).fit(rows.X[fold.train], rows.Y[fold.train]) for fold in folds]
+    return Judged.by(choice, models, rows.X, rows.Y, folds, "set_accuracy")
 
 
-def test_of_many_rows_nobody_asks(monkeypatch):
+def asked(rows, folds, seconds=np.inf):
+    return strength_of_few_weights(rows, folds, usual(rows, folds), FitSettings(), seconds)
+
+
+def test_an_elastic_net_is_better_where_few_features_tell():
+    assert asked(*rows_of(2)) in STRENGTHS
+    assert asked(*rows_of(150)) is None
+
+
+def test_nobody_asks_of_many_rows_nor_without_time(monkeypatch):
     rows, folds = rows_of(2)
-    monkeypatch.setattr(penalties, "MOST_ROWS", 100)
+    before = usual(rows, folds)
     monkeypatch.setattr(penalties, "bare_model", None)  # whoever fits something needs it
-    assert not few_weights_are_better(rows, folds, 0.01, FitSettings())
+    assert strength_of_few_weights(rows, folds, before, FitSettings(), 0.0) is None
+    other = replace(before, choice=Choice("CBM", {"C": 1.0}))
+    assert strength_of_few_weights(rows, folds, other, FitSettings(), 9.0) is None
+    monkeypatch.setattr(penalties, "MOST_ROWS", 100)
+    assert strength_of_few_weights(rows, folds, before, FitSettings(), 9.0) is None
+
+
+def test_what_has_not_converged_is_nobody_elses_matter(monkeypatch):
+    def hasty(choice, settings):
+        return BinaryRelevance("elastic", C=1e4, max_iter=1)
+
+    monkeypatch.setattr(penalties, "bare_model", hasty)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked(*rows_of(2))
 
 
 def test_a_gain_is_clear_beyond_two_standard_errors_of_rows_or_groups():
@@ -55,8 +85,24 @@ def test_groups_stay_together(monkeypatch):
     groups, seen = np.arange(120) // 3, []
     rows = TrainingRows(rows.X, rows.Y, None, groups)
     folds = judging_folds(rows.Y, groups, 0)
+    fit, near = BinaryRelevance.fit, penalties.best_C
+
+    def watched_fit(self, X, Y, sample_weight=None, groups=None):
+        seen.append(groups)
+        return fit(self, X, Y, sample_weight, groups)
+
+    def watched_near(*given, groups, **more):
+        seen.append(groups)
+        return near(*given, groups=groups, **more)
+
+    before = usual(rows, folds)
+    monkeypatch.setattr(penalties, "best_C", watched_near)
+    monkeypatch.setattr(BinaryRelevance, "fit", watched_fit)
     monkeypatch.setattr(
         penalties, "is_clearly_more", lambda one, other, groups: bool(seen.append(groups))
     )
-    few_weights_are_better(rows, folds, 0.01, FitSettings())
-    np.testing.assert_array_equal(seen[0], np.concatenate([groups[f.judges] for f in folds]))
+    strength_of_few_weights(rows, folds, before, FitSettings(), np.inf)
+    np.testing.assert_array_equal(seen[0], groups[folds[0].train])
+    for given, fold in zip(seen[-1 - len(folds) : -1], folds, strict=True):
+        np.testing.assert_array_equal(given, groups[fold.train])
+    np.testing.assert_array_equal(seen[-1], np.concatenate([groups[f.judges] for f in folds]))

@@ -47,7 +47,7 @@ class ExpectedF1(Decision):
     ----------
     max_size : int, optional
         The largest true size looked at, S. By default sizes are added until less than half of
-        ``max_tail`` lies beyond them, in each batch of rows.
+        ``max_tail`` lies beyond them, in each row.
     max_tail : float
         The probability that may be left out: half of it by size, half by light components of a
         mixture. 0 leaves out nothing.
@@ -112,11 +112,12 @@ class ExpectedF1(Decision):
         L = distribution.n_labels
         size = min(L, self.max_size or FIRST_SIZE)
         waiting, asked = np.arange(distribution.n_rows), distribution
-        while len(waiting):
+        while True:
             marginals, sizes = asked.sizes(size)
             is_enough = sizes.sum(axis=1) >= 1 - self.max_tail / 2
-            if size == L or self.max_size is not None:
-                is_enough[:] = True
+            if is_enough.all() or size == L or self.max_size is not None:
+                yield waiting, marginals, sizes
+                return
             yield waiting[is_enough], marginals[is_enough], sizes[is_enough]
             waiting, size = waiting[~is_enough], min(L, 2 * size)
             asked = distribution.rows(waiting)

@@ -81,11 +81,10 @@ def score_own(base, weights, added, most, indptr, labels, row, log_prob):
             now = row[number]
             highest = _fill_odds(base[now], odds, 0)
         on = labels[indptr[number] : indptr[number + 1]]
-        reach, far = highest, highest
+        gain = 0.0  # that the labels may add to any log-odds; what a base lost is nothing if small
         for label in on:
-            reach += max(most[label], 0.0)
-            far = max(far, most[label])
-        if far <= FAR and reach <= LARGEST:
+            gain += max(most[label], 0.0)
+        if gain <= FAR and highest + gain <= LARGEST:
             total = -_log_of_products(odds, added, on, lanes)
         else:
             total = -_sum_of_softplus_of(base[now], weights, on)

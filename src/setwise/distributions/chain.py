@@ -23,10 +23,10 @@ from scipy import sparse
 
 from setwise.data.randomness import Seed, as_generator
 from setwise.distributions.base import Distribution, Rows, positive_count
-from setwise.distributions.blocks import for_each_block, row_blocks
+from setwise.distributions.blocks import for_each_block, private_copy, row_blocks
 from setwise.distributions.chain_search import ChainSearch, search_chain
 from setwise.distributions.search import ModeResult, SearchResult, warn_if_inexact
-from setwise.errors import DataError
+from setwise.errors import DataError, LabelMismatch
 
 if TYPE_CHECKING:
     from setwise.distributions.support import Support
@@ -137,16 +137,20 @@ class Chain(Distribution):
         """Log-probability of any number of sets a row, (m,); all of a row at once."""
         from setwise.distributions._chain_list_kernel import score_own
 
-        listed = self._listed(sets)
+        listed, added = self._listed(sets), self._added
+        if listed.shape[0] != len(row):
+            raise LabelMismatch(
+                f"there are {listed.shape[0]} sets for {len(row)} row numbers; pass one row a set"
+            )
         starts = np.searchsorted(row, np.arange(self.n_rows + 1))
         log_prob = np.empty(len(row))
 
         def work(rows: slice) -> None:
             asked = slice(starts[rows.start], starts[rows.stop])
             ends = listed.indptr[asked.start : asked.stop + 1]
-            base = np.ascontiguousarray(self.logits[rows], dtype=np.float64)
             own = row[asked] - rows.start
-            score_own(base, *self._added, ends, listed.indices, own, log_prob[asked])
+            base = private_copy(self.logits, rows)
+            score_own(base, *added, ends, listed.indices, own, log_prob[asked])
 
         for_each_block(work, row_blocks(self.n_rows, self.n_labels), self.n_jobs)
         if not self.allow_empty:
@@ -302,6 +306,8 @@ class Chain(Distribution):
         chain = object.__new__(Chain)
         kept = ("logits", "weights", "order", "search", "allow_empty", "n_samples", "n_jobs")
         chain.__dict__.update({name: getattr(self, name) for name in kept} | changes)
+        if "_added" in self.__dict__:  # of the weights alone
+            chain.__dict__["_added"] = self._added
         return chain
 
     @cached_property
@@ -329,7 +335,7 @@ class Chain(Distribution):
         """What a label that is on adds to the others: log-odds (L, L), and as ``label_odds``."""
         from setwise.distributions._chain_list_kernel import label_odds
 
-        weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        weights = private_copy(self.weights, slice(None))
         return (weights, *label_odds(weights))
 
     @cached_property

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from setwise.calibration import SetCalibrator
-from setwise.data.arguments import check_count
-from setwise.decisions import Decision, decision_for
+from setwise.data.arguments import check_count, is_over_zero
+from setwise.decisions import DECISIONS, Decision, decision_for
 from setwise.distributions import Distribution
+from setwise.errors import DataError
 from setwise.metrics.options import check_choice
 from setwise.models.about import About
 from setwise.models.base import SetClassifier
@@ -49,6 +51,8 @@ class AutoModel(SetClassifier):
         are likelier then; "as_given" leaves both as they are.
     n_folds : int, optional
         Of the calibrator's cross-fitting; by default 5, and 3 where there are many rows.
+    allow_empty : bool or "auto"
+        Whether the empty set may be predicted; "auto": if training has one.
     random_state : int
         Seeds what chance decides.
     n_jobs : int, optional
@@ -69,8 +73,8 @@ class AutoModel(SetClassifier):
     Notes
     -----
     With a budget that leaves nothing out, the seed decides; where time is short, so does the
-    machine. Rows of one group stay together in the comparison and in folds. All rows count alike:
-    there are no sample weights.
+    machine. Choosing a scale of sparse rows is not cut short. Rows of one group stay together in
+    the comparison and in folds. All rows count alike: there are no sample weights.
 
     Examples
     --------
@@ -91,8 +95,6 @@ class AutoModel(SetClassifier):
         cost="as many seconds as it may",
         keeps_rows=True,
     )
-    allow_empty = "auto"
-
     model_: SetCalibrator
     scale_: LikeliestScale | None
 
@@ -104,6 +106,7 @@ class AutoModel(SetClassifier):
         keep_rows: bool = True,
         scale: str = "auto",
         n_folds: int | None = None,
+        allow_empty: bool | str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -113,21 +116,22 @@ class AutoModel(SetClassifier):
         self.keep_rows = keep_rows
         self.scale = scale
         self.n_folds = n_folds
+        self.allow_empty = allow_empty
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # type: ignore[override]
-        """Compare, choose, and fit what was chosen.
+    @property
+    def out_of_fold_confidence_(self) -> np.ndarray:
+        """How sure of each training row's set what had not seen the row was, (n,)."""
+        confidence: np.ndarray = self._fitted().out_of_fold_confidence_
+        return confidence
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame (n, d)
-        y : 0/1 array, sparse matrix, DataFrame (n, L), or a list of n label sets
-        groups : array (n,), optional
-            Rows of one group stay together wherever rows are held out.
-        """
-        return self._fit_whole(X, y, None, groups)
+    @property
+    def out_of_fold_correct_(self) -> np.ndarray:
+        """Whether that set was right, (n,)."""
+        correct: np.ndarray = self._fitted().out_of_fold_correct_
+        return correct
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, np.ndarray]:
         """The predicted sets, in the container that y was, and how likely each is right, (n,)."""
@@ -142,11 +146,13 @@ class AutoModel(SetClassifier):
     def _learn(
         self, X: Any, Y: sparse.csr_array, sample_weight: Any, groups: Any
     ) -> dict[str, Any]:
-        check_choice("scale", self.scale, SCALES)
-        if self.n_folds is not None:
-            check_count("n_folds", self.n_folds, at_least=2)
-        begin = time.perf_counter()
+        if sample_weight is not None:
+            raise DataError(
+                "AutoModel compares models by rows that count alike, so that it takes no "
+                "sample_weight; leave it out, or fit one model with it"
+            )
         settings = self._settings(X.shape[0])
+        begin = time.perf_counter()
         scale = None
         if self.scale == "auto":
             self._say("choosing a scale")
@@ -155,28 +161,40 @@ class AutoModel(SetClassifier):
         left = max(settings.budget - (time.perf_counter() - begin), 1e-9)
         chosen = choose(X, Y, groups, replace(settings, budget=left), self._say)
         self._say(f"fitting {chosen.choice.name} to {X.shape[0]:,} rows")
-        model = with_confidence(chosen.choice, settings).fit(X, Y, groups=groups)
+        model = with_confidence(chosen.choice, settings)
+        model.set_params(allow_empty=self.allow_empty).fit(X, Y, groups=groups)
         return {
             "scale_": scale,
             "model_": model,
             "choice_": {"model": chosen.choice.name, "options": chosen.choice.options},
             "reason_": chosen.reason,
             "trials_": chosen.trials,
-            "out_of_fold_confidence_": model.out_of_fold_confidence_,
-            "out_of_fold_correct_": model.out_of_fold_correct_,
         }
 
     def _settings(self, n: int) -> FitSettings:
         """What ``setwise fit`` would be told; it refuses what it does not know."""
+        check_choice("scale", self.scale, SCALES)
+        check_choice("target", self.target, tuple(DECISIONS))
+        if not is_over_zero(self.budget):
+            raise DataError(f"budget is a number of seconds over zero, not {self.budget!r}")
+        if self.n_folds is not None:
+            check_count("n_folds", self.n_folds, at_least=2)
         seed = self.random_state
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**31))
+        check_count("random_state", seed, at_least=0)
         return FitSettings(
-            target=self.target,  # type: ignore[arg-type]  # one that is no name is refused
-            budget=self.budget,
+            target=str(self.target),
+            budget=float(self.budget),
             keep_rows=self.keep_rows,
-            folds=folds_for(n) if self.n_folds is None else self.n_folds,
-            seed=int(np.random.default_rng().integers(2**31)) if seed is None else seed,
-            jobs=self.n_jobs,
+            folds=int(self.n_folds or folds_for(n)),
+            seed=int(seed),
+            jobs=None if self.n_jobs is None else int(self.n_jobs),
         )
+
+    def _fitted(self) -> SetCalibrator:
+        check_is_fitted(self, "model_")
+        return self.model_
 
     def _say(self, what: str) -> None:
         if self.verbose:

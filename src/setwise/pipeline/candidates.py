@@ -34,14 +34,19 @@ class Candidate:
 
 
 def candidates_for(
-    X: Any, Y: sparse.csr_array, C: float, *, keep_rows: bool = True, few_weights: bool = False
+    X: Any,
+    Y: sparse.csr_array,
+    C: float,
+    *,
+    keep_rows: bool = True,
+    few_weights: float | None = None,
 ) -> list[Candidate]:
     """Models of different kinds, without ``keep_rows`` none that may hold training rows.
 
-    With ``few_weights`` some linear ones are also tried under an elastic net. C is the best penalty
-    of binary relevance. Chains, linear in the same features, do well with the same, fields and
-    power sets with that or a few times as much. These are fitted roughly, in the end too: what is
-    judged is what is used.
+    With ``few_weights``, the best C of binary relevance under an elastic net, some linear ones are
+    also tried under one. C is its best under squares. Chains, linear in the same features, do well
+    with the same, fields and power sets with that or a few times as much. These are fitted roughly,
+    in the end too: what is judged is what is used.
     """
     n_sets, n_labels = len(distinct_sets(Y)), Y.shape[1]
     found = [Candidate(Choice("BinaryRelevance", {"C": C})), _neighbours(X)]
@@ -53,11 +58,10 @@ def candidates_for(
     if n_sets <= MOST_SETS:
         found.append(Candidate(Choice("PowerSet", rough), start=C))
     found.append(Candidate(Choice("CBM", {"C": "auto", "sharing": "auto"})))
-    if few_weights:
-        found += _of_few_weights(found, C)
+    more = [] if few_weights is None else _of_few_weights(found, few_weights)
     if not sparse.issparse(X):
-        found += _of_kernels(found) + _boosted(n_sets)
-    return [one for one in found if keep_rows or not keeps_rows(one.choice)]
+        more += _of_kernels(found) + _boosted(n_sets)
+    return [one for one in found + more if keep_rows or not keeps_rows(one.choice)]
 
 
 def _neighbours(X: Any) -> Candidate:
@@ -68,11 +72,14 @@ def _neighbours(X: Any) -> Candidate:
 
 def _of_few_weights(linear: list[Candidate], C: float) -> list[Candidate]:
     """Linear models under an elastic net, beside those under squares, not in place of them."""
-    return [
-        Candidate(Choice(one.choice.name, one.choice.options | {"learner": "elastic"}), start=C)
-        for one in linear
-        if one.choice.name in SPARED
-    ]
+    found = []
+    for one in linear:
+        if one.choice.name in SPARED:
+            own = {name: value for name, value in one.choice.options.items() if name != "tol"}
+            options = own | {"learner": "elastic", "C": C}
+            is_known = one.choice.name == "BinaryRelevance"  # for which C was found
+            found.append(Candidate(Choice(one.choice.name, options), None if is_known else C))
+    return found
 
 
 def _of_kernels(linear: list[Candidate]) -> list[Candidate]:

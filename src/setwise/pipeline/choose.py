@@ -32,9 +32,9 @@ from setwise.models.kernel_features import n_landmarks_of
 from setwise.models.strength import best_C
 from setwise.pipeline.build import KERNEL, Choice, bare_model, folds_of
 from setwise.pipeline.candidates import NEIGHBOURS, Candidate, candidates_for
-from setwise.pipeline.compared import Chosen, Compared, Trial
+from setwise.pipeline.compared import Chosen, Compared, Trial, named
 from setwise.pipeline.judging import Fold, Judged
-from setwise.pipeline.penalties import few_weights_are_better
+from setwise.pipeline.penalties import strength_of_few_weights
 from setwise.pipeline.settings import FitSettings
 
 MOST_ROWS = 8000  # that candidates learn from
@@ -72,11 +72,17 @@ def compare(
     comparison = _Comparison(rows, folds, settings, time.perf_counter())
     say("choosing a penalty for binary relevance")
     C = _best_C(rows.taken(folds[0].train), settings)
-    few = few_weights_are_better(rows, folds, C, settings)
     trials: list[tuple[Trial, Judged | None]] = []
-    for candidate in candidates_for(X, Y, C, keep_rows=settings.keep_rows, few_weights=few):
-        say(f"trying {candidate.choice.name} on {len(folds[0].train):,} rows")
-        trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
+
+    def tell(candidates: list[Candidate]) -> None:
+        for candidate in candidates:
+            name = named(candidate.choice.name, candidate.choice.options)
+            say(f"trying {name} on {len(folds[0].train):,} rows")
+            trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
+
+    tell(candidates_for(X, Y, C, keep_rows=settings.keep_rows)[:1])
+    few = comparison.strength_of_few_weights(trials[0][1])
+    tell(candidates_for(X, Y, C, keep_rows=settings.keep_rows, few_weights=few)[1:])
     return Compared(trials, Y, folds, settings, comparison.left)
 
 
@@ -96,7 +102,7 @@ def judging_folds(Y: sparse.csr_array, groups: Any, seed: int) -> list[Fold]:
     if n_units < 2:
         raise DataError(
             "auto compares models on rows that were kept apart, but there is only "
-            f"{n_units} sample (row or group); name a model, or give more rows"
+            f"{n_units} sample (row or group); give more of them, or take one model (--model)"
         )
     parts = IterativeKFold(min(round(1 / JUDGES), n_units), random_state=seed)
     return [_fold(train, judges, groups) for train, judges in parts.split(None, Y, groups)]
@@ -119,6 +125,13 @@ class _Comparison:
     def left(self) -> float:
         """Seconds of the budget that are left, last fit and all."""
         return self.begin + self.settings.budget - time.perf_counter()
+
+    def strength_of_few_weights(self, first: Judged | None) -> float | None:
+        """The strength of elastic nets, where they are worth trying."""
+        if first is None:
+            return None
+        seconds = NEAR * (self.left - first.expected)
+        return strength_of_few_weights(self.rows, self.folds, first, self.settings, seconds)
 
     def tried(
         self, candidate: Candidate, reserved: float, *, is_first: bool

@@ -7,12 +7,16 @@ Where held-out rows do not clearly find it likelier it adds nothing but seconds.
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 
 from setwise.calibration.cross_fit import TrainingRows
-from setwise.models.strength import best_C
+from setwise.errors import NotConverged
+from setwise.models.strength import STRENGTHS, best_C
 from setwise.pipeline.build import Choice, bare_model
-from setwise.pipeline.judging import CLEAR, Fold, groups_of
+from setwise.pipeline.judging import CLEAR, Fold, Judged, groups_of
 from setwise.pipeline.settings import FitSettings
 
 #: Rows up to which it is looked at. With more it takes minutes; on bibtex and debtags, of 4,880 and
@@ -21,24 +25,27 @@ MOST_ROWS = 2000
 NAME = "BinaryRelevance"  # the quickest, which stands for all linear models
 
 
-def few_weights_are_better(
-    rows: TrainingRows, folds: list[Fold], C: float, settings: FitSettings
-) -> bool:
-    """Whether binary relevance under an elastic net gives judging rows clearly more probability.
+def strength_of_few_weights(
+    rows: TrainingRows, folds: list[Fold], usual: Judged, settings: FitSettings, seconds: float
+) -> float | None:
+    """The C of an elastic net, if binary relevance is clearly likelier under it; else None.
 
-    ``C`` is the best strength under squares, near which that of the elastic net is looked for.
+    ``usual`` is what binary relevance says of the judging rows under squares, near whose strength
+    that of the elastic net is looked for, in about so many ``seconds``.
     """
-    if rows.n > MOST_ROWS:
-        return False
+    if rows.n > MOST_ROWS or usual.choice.name != NAME or seconds <= 0:
+        return None
     first = rows.taken(folds[0].train)
-    elastic = Choice(NAME, {"learner": "elastic"})
-    model = bare_model(elastic, settings)
-    its_C = best_C(model, first.X, first.Y, groups=first.groups, start=C)
-    found, usual = (
-        _log_prob(choice, rows, folds, settings)
-        for choice in (Choice(NAME, elastic.options | {"C": its_C}), Choice(NAME, {"C": C}))
-    )
-    return is_clearly_more(found, usual, groups_of(folds))
+    start = min(STRENGTHS, key=lambda C: abs(np.log(C / usual.choice.options["C"])))
+    model = bare_model(Choice(NAME, {"learner": "elastic"}), settings)
+    with warnings.catch_warnings():  # the last fit warns of what matters
+        warnings.simplefilter("ignore", NotConverged)
+        C = best_C(
+            model, first.X, first.Y,
+            groups=first.groups, start=start, seconds=seconds,
+        )  # fmt: skip
+        said = _log_prob(model.set_params(C=C), rows, folds)
+    return C if is_clearly_more(said, usual.log_prob, groups_of(folds)) else None
 
 
 def is_clearly_more(one: np.ndarray, other: np.ndarray, groups: np.ndarray | None) -> bool:
@@ -57,13 +64,11 @@ def is_clearly_more(one: np.ndarray, other: np.ndarray, groups: np.ndarray | Non
     return bool(gain.sum() > CLEAR * np.sqrt(len(gain)) * gain.std(ddof=1))
 
 
-def _log_prob(
-    choice: Choice, rows: TrainingRows, folds: list[Fold], settings: FitSettings
-) -> np.ndarray:
-    """What models of the folds say of their judging rows' own sets, one fold after another."""
+def _log_prob(model: Any, rows: TrainingRows, folds: list[Fold]) -> np.ndarray:
+    """What the folds' models say of their judging rows' own sets, one fold after another."""
     said = []
     for fold in folds:
         some, judges = rows.taken(fold.train), rows.taken(fold.judges)
-        model = bare_model(choice, settings).fit(some.X, some.Y, groups=some.groups)
+        model.fit(some.X, some.Y, groups=some.groups)
         said.append(model.predict_dist(judges.X).log_prob(judges.Y))
     return np.concatenate(said)

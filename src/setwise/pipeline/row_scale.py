@@ -23,8 +23,6 @@ from setwise.models.strength import mean_log_prob
 from setwise.pipeline.choose import judging_folds
 from setwise.storage import storable
 
-storable(StandardScaler)  # plain numbers, beside which nothing of it is stored
-
 
 @storable
 class LikeliestScale(BaseEstimator):  # type: ignore[misc]
@@ -35,7 +33,7 @@ class LikeliestScale(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    standard_ : the fitted ``StandardScaler`` of dense columns, or None
+    mean_, spread_ : (d,) of dense columns, which are standardised by them; or None
     length_one_ : bool, whether rows are brought to length one
     """
 
@@ -44,9 +42,10 @@ class LikeliestScale(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, Y: sparse.csr_array, groups: Any = None) -> Self:
         """Measure dense columns, or try both scales of sparse rows."""
-        self.standard_, self.length_one_ = None, False
+        self.mean_, self.spread_, self.length_one_ = None, None, False
         if not sparse.issparse(X):
-            self.standard_ = StandardScaler().fit(X)
+            standard = StandardScaler().fit(X)
+            self.mean_, self.spread_ = standard.mean_, standard.scale_
         elif not _is_of_length_one(X := in_single_precision(X)):
             rows = TrainingRows(X, Y, None, groups)
             as_they_are, of_length_one = (
@@ -57,8 +56,9 @@ class LikeliestScale(BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         """The same rows on the scale that was found."""
-        if self.standard_ is not None:
-            return self.standard_.transform(X)
+        if self.mean_ is not None:
+            own_kind = np.result_type(X.dtype, np.float32)
+            return ((X - self.mean_) / self.spread_).astype(own_kind, copy=False)
         return normalize(X) if self.length_one_ else X
 
     def _log_prob(self, rows: TrainingRows) -> float:

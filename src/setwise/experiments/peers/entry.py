@@ -46,7 +46,7 @@ PEERS_ENTRY = Entry(
     seeds=(0, 1),
     features={"debtags": "tfidf"},
     also=("fit_seconds", "predict_seconds"),
-    notes="Measured in one run, in stretches within three hours, on a machine with two cores: auto "
+    notes="Measured in one run, in stretches within five hours, on a machine with two cores: auto "
     "by itself, with both, and all others two at a time, with one thread each. The scikit-learn "
     "and LightGBM peers have one thread of BLAS: with two, threads wait for each other. LightGBM's "
     "boosters of the most trees serve for fewer as well. "

@@ -5,7 +5,7 @@
 Hong, Batal and Hauskrecht (2015), section 3; Read et al. (2009), who predict greedily; Dembczyński
 et al. (2010), who look for the likeliest set. Both are one distribution here, searched in different
 ways. Logistic regressions are learnt for all places of the chain at once (``masked_bank``), other
-learners place by place (``steps``).
+learners place by place, elastic nets on columns that all places share (``steps``).
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class ClassifierChain(SetClassifier):
     def _steps(
         self, X: Any, Y: np.ndarray, order: np.ndarray, weight: np.ndarray | None
     ) -> dict[str, Any]:
-        """What other learners learn, place by place: weights if they are linear, else banks."""
+        """What other learners learn: weights if they are linear, else a bank for each place."""
 
         def make() -> Any:
             return make_bank(

@@ -15,11 +15,13 @@ from setwise.commands.talk import Talk
 from setwise.data import IterativeKFold, read
 from setwise.decisions import ExpectedF1
 from setwise.distributions import BernoulliMixture
+from setwise.distributions.chain import MOST_SUMMED, Chain
 from setwise.errors import NotConverged
 from setwise.learners import ElasticNetBank, ElasticNetSoftmax, LogisticBank, SoftmaxRegression
 from setwise.learners.nearest import nearest_rows
 from setwise.learners.tiled import MANY_CLASSES
 from setwise.models import (
+    ClassifierChain,
     CondensedFilterTree,
     DependencyLDA,
     DependencyNetwork,
@@ -36,6 +38,7 @@ def compile_everything(talk: Talk) -> None:
         _read_and_split()
         _learn()
         _decide()
+        _chain()
         _name_sets()
         _sample_and_prune()
         _count_words()
@@ -87,7 +90,29 @@ def _decide() -> None:
     distribution.mode()
     distribution.top(2)
     distribution.sample(1, random_state=0)
+    distribution.log_prob_of(sparse.csr_array(np.eye(2, 3, dtype=np.int8)), np.arange(2))
+    distribution.on_support(np.eye(2, 3, dtype=np.int8))
     ExpectedF1().decide(distribution)
+
+
+def _chain() -> None:
+    """Chains, learnt from dense and sparse rows, of few labels and of many."""
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(12, 3)), (random.random((12, 3)) < 0.5).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        for dtype in (np.float32, np.float64):
+            for rows in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
+                ClassifierChain(max_iter=3).fit(rows, Y)
+    for L in (3, MOST_SUMMED + 1):
+        chain = Chain(random.normal(size=(2, L)), np.triu(random.normal(size=(L, L)), 1))
+        sets, _ = chain.top(2)
+        chain.log_prob_of(sparse.csr_array(sets[:, 0]), np.arange(2))
+        chain.on_support(np.eye(2, L, dtype=np.int8))
+        chain.marginals()
+        chain.correlation()
+        chain.sample(1, random_state=0)
+        ExpectedF1().decide(chain)
 
 
 def _name_sets() -> None:

@@ -217,8 +217,14 @@ def test_what_may_be_accepted_unread_follows_from_its_training_rows(rows, few_mo
     assert (model.predict(X) == Y).all(axis=1)[accepted].mean() > 0.5
 
 
-def test_without_a_seed_it_is_random(rows, few_models):
-    assert AutoModel(n_folds=2, random_state=None).fit(*rows).predict(rows[0]).shape == (160, 3)
+def test_without_a_seed_chance_is_asked_for_one(rows, few_models, monkeypatch):
+    seeds, choose = [], module.choose
+    monkeypatch.setattr(
+        module, "choose", lambda *given: (seeds.append(given[3].seed), choose(*given))[1]
+    )
+    for _ in range(2):
+        AutoModel(n_folds=2, random_state=None).fit(*rows)
+    assert seeds[0] != seeds[1]
 
 
 def test_numbers_of_numpy_are_numbers(rows, few_models):

@@ -74,15 +74,15 @@ def compare(
     C = _best_C(rows.taken(folds[0].train), settings)
     trials: list[tuple[Trial, Judged | None]] = []
 
-    def tell(candidates: list[Candidate]) -> None:
+    def try_each(candidates: list[Candidate]) -> None:
         for candidate in candidates:
             name = named(candidate.choice.name, candidate.choice.options)
             say(f"trying {name} on {len(folds[0].train):,} rows")
             trials.append(comparison.tried(candidate, _reserved(trials), is_first=not trials))
 
-    tell(candidates_for(X, Y, C, keep_rows=settings.keep_rows)[:1])
+    try_each(candidates_for(X, Y, C, keep_rows=settings.keep_rows)[:1])
     few = comparison.strength_of_few_weights(trials[0][1])
-    tell(candidates_for(X, Y, C, keep_rows=settings.keep_rows, few_weights=few)[1:])
+    try_each(candidates_for(X, Y, C, keep_rows=settings.keep_rows, few_weights=few)[1:])
     return Compared(trials, Y, folds, settings, comparison.left)
 
 
